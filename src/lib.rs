@@ -1,16 +1,18 @@
 //! simhash_pg: similarity fingerprints of text in PostgreSQL, and exact search for near-duplicates.
 //!
 //! This crate is the PostgreSQL side: it unpacks arguments, calls the pure crates under `crates/`, and packs
-//! results. It has five parts, each of which uses only parts below it:
+//! results. It has six parts, each of which uses only parts below it:
 //!
 //! - [`sql`]: the functions that users call, in files named after those in `sql/`, which declare them
-//! - [`plan`]: what the planner does with conditions on distances, and the near join
+//! - [`exec`]: what the executor runs for us, the near join
+//! - [`plan`]: what the planner does with conditions on distances, and the plan of a near join
 //! - [`index`]: the operator classes and the access method
 //! - [`estimate`]: how many rows a condition finds, and what a search costs
 //! - [`pg`]: the border to PostgreSQL itself
 #![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
 
 mod estimate;
+mod exec;
 mod index;
 mod pg;
 mod plan;
@@ -46,5 +48,6 @@ pgrx::extension_sql_file!("../sql/differences.sql", name = "differences", requir
 extern "C-unwind" fn _PG_init() {
     pg::backtrace::turn_off();
     plan::install_hooks();
+    exec::register_nodes();
     index::register();
 }

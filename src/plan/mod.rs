@@ -5,7 +5,7 @@
 //! - [`parallel_scan`]: divides the cost of an index scan among its processes
 
 mod conditions;
-mod near_join;
+pub(crate) mod near_join;
 mod parallel_scan;
 
 /// Called when the library is loaded.

@@ -1,11 +1,9 @@
 //! The hook by which PostgreSQL asks for further paths for the join of two relations.
 
-use super::by_inner;
 use super::condition::NearCondition;
 use super::kind::JoinKind;
-use super::never_analysed;
+use super::nested_loops;
 use super::path::{Sides, propose};
-use super::plan;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{Planner, Relation};
 use pgrx::{pg_guard, pg_sys};
@@ -16,7 +14,7 @@ thread_local! {
     static NEXT: Cell<pg_sys::set_join_pathlist_hook_type> = const { Cell::new(None) };
 }
 
-/// Installs our hook, and registers the node. Called when the library is loaded. If a query on distances
+/// Installs our hook. Called when the library is loaded. If a query on distances
 /// loads it, no join of that query has been planned yet.
 pub(crate) fn install_hook() {
     // SAFETY: a backend has one thread, and nothing else uses these variables while a library is loaded.
@@ -24,7 +22,6 @@ pub(crate) fn install_hook() {
         NEXT.set(pg_sys::set_join_pathlist_hook);
         pg_sys::set_join_pathlist_hook = Some(on_join);
     }
-    plan::register();
 }
 
 #[pg_guard]
@@ -61,9 +58,9 @@ unsafe extern "C-unwind" fn on_join(
             let sides = Sides { planner, join, outer, inner, kind, others, special, near };
             if is_enabled {
                 propose(&sides);
-                never_analysed::propose(&sides, type_, &*extra);
+                nested_loops::propose_of_unanalyzed(&sides, type_, &*extra);
             }
-            by_inner::propose(&sides, &*extra);
+            nested_loops::propose_by_inner(&sides, &*extra);
         }
     }
 }

@@ -1,11 +1,43 @@
-//! The types of joins, and which rows each of them returns.
+//! The types of joins, their two sides, and which rows each of them returns.
 
 use pgrx::pg_sys::JoinType;
 use std::ffi::CStr;
+use std::ops::{Index, IndexMut};
 
-/// What becomes of rows with a partner, and of those without one.
+/// A side of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum JoinKind {
+pub(crate) enum Side {
+    Outer,
+    Inner,
+}
+
+impl Side {
+    pub(crate) const BOTH: [Self; 2] = [Self::Outer, Self::Inner];
+}
+
+/// One thing for each side of a join, the outer side's first.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct BySide<T>(pub(crate) [T; 2]);
+
+impl<T> Index<Side> for BySide<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, side: Side) -> &T {
+        &self.0[side as usize]
+    }
+}
+
+impl<T> IndexMut<Side> for BySide<T> {
+    #[inline]
+    fn index_mut(&mut self, side: Side) -> &mut T {
+        &mut self.0[side as usize]
+    }
+}
+
+/// What becomes of matched rows and of unmatched ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JoinKind {
     Inner,
     Left,
     Full,
@@ -15,7 +47,7 @@ pub(super) enum JoinKind {
 }
 
 impl JoinKind {
-    pub(super) const ALL: [Self; 6] =
+    pub(crate) const ALL: [Self; 6] =
         [Self::Inner, Self::Left, Self::Full, Self::Right, Self::Semi, Self::Anti];
 
     /// `None` for types that PostgreSQL derives from another type, which it proposes too.
@@ -32,7 +64,7 @@ impl JoinKind {
     }
 
     /// The name of the node in EXPLAIN.
-    pub(super) const fn name(self) -> &'static CStr {
+    pub(crate) const fn name(self) -> &'static CStr {
         match self {
             Self::Inner => c"Near Join",
             Self::Left => c"Near Left Join",
@@ -43,33 +75,31 @@ impl JoinKind {
         }
     }
 
-    /// Whether rows without a partner get NULLs. Then conditions of WHERE are not those of the join.
+    /// Whether this is an outer join in SQL's sense, where conditions of WHERE are not those of the join.
     pub(super) fn is_outer(self) -> bool {
         !matches!(self, Self::Inner | Self::Semi)
     }
 
-    /// Whether outer rows without a partner are returned.
-    pub(super) fn keeps_outer(self) -> bool {
-        matches!(self, Self::Left | Self::Full | Self::Anti)
+    /// Whether unmatched rows of a side are returned, with NULLs for the other side.
+    pub(crate) fn fills(self, side: Side) -> bool {
+        match side {
+            Side::Outer => matches!(self, Self::Left | Self::Full | Self::Anti),
+            Side::Inner => matches!(self, Self::Right | Self::Full),
+        }
     }
 
-    /// Whether inner rows without a partner are returned.
-    pub(super) fn keeps_inner(self) -> bool {
-        matches!(self, Self::Right | Self::Full)
-    }
-
-    /// Whether pairs are returned. An anti join returns none.
-    pub(super) fn returns_pairs(self) -> bool {
+    /// Whether matched rows are returned. An anti join returns none.
+    pub(crate) fn returns_matches(self) -> bool {
         self != Self::Anti
     }
 
-    /// For the outer side and the inner side: whether the join has to know which rows have a partner.
-    pub(super) fn notes_partners(self) -> [bool; 2] {
-        [self.keeps_outer() || self.needs_one_partner(), self.keeps_inner()]
+    /// Whether the join has to note which rows of a side are matched.
+    pub(crate) fn notes_matches(self, side: Side) -> bool {
+        self.fills(side) || side == Side::Outer && self.needs_one_match()
     }
 
-    /// Whether one partner is enough for an outer row.
-    pub(super) fn needs_one_partner(self) -> bool {
+    /// Whether one match is enough for an outer row.
+    pub(crate) fn needs_one_match(self) -> bool {
         matches!(self, Self::Semi | Self::Anti)
     }
 }

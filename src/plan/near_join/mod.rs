@@ -6,44 +6,19 @@
 //! 1. PostgreSQL asks for further paths to join two relations ([`hook`]). If a condition is on a distance
 //!    between them ([`condition`]), the near join is proposed with its cost ([`path`](mod@path)).
 //! 2. If it is the cheapest path, it becomes a node of the plan, a `CustomScan` ([`plan`]).
-//! 3. The executor starts the node, asks it for rows, restarts it and ends it ([`node`]). [`run`] is the loop
-//!    that calls the four parts. [`inputs`] reads both children ([`reader`]): the inner side, and then the
-//!    outer side in batches of growing size. A [`batch`] has the rows that are in memory. [`finder`] finds
-//!    its near pairs, and [`output`] returns rows. If memory has no room for the inner side, both sides are
-//!    written to files and divided by their codes ([`division`], [`file`](mod@file), [`record`]), and each
-//!    round reads some of the inner side. The processes of a parallel plan share the files, and each takes
-//!    some of the work ([`shared`], [`summary`]).
-//! 4. EXPLAIN shows the conditions and the work ([`explain`]).
+//! 3. The executor runs the node (`src/exec/near_join`). All that it gets from the planner is [`stored`],
+//!    with the types of joins and their sides ([`kind`]).
 //!
-//! [`by_inner`] proposes a plan of PostgreSQL's own nodes for EXISTS with few inner rows, and
-//! [`never_analysed`] one for a small outer table. [`kind`] has the types of joins, [`stored`] what a plan
-//! stores, [`side`] the rows and codes of one side in memory, [`rows`] its rows, [`partners`] the sets of
-//! rows that have a partner, and [`memory`](mod@memory) the limits of memory.
+//! For a few rows, [`nested_loops`] proposes plans of PostgreSQL's own nodes.
 
-mod batch;
-mod by_inner;
 mod condition;
-mod division;
-mod explain;
-mod file;
-mod finder;
 mod hook;
-mod inputs;
 mod kind;
-mod memory;
-mod never_analysed;
-mod node;
-mod output;
-mod partners;
+mod nested_loops;
 mod path;
 mod plan;
-mod reader;
-mod record;
-mod rows;
-mod run;
-mod shared;
-mod side;
 mod stored;
-mod summary;
 
-pub(crate) use hook::install_hook;
+pub(super) use hook::install_hook;
+pub(crate) use kind::{BySide, JoinKind, Side};
+pub(crate) use stored::{StoredExpressions, StoredJoin};

@@ -1,14 +1,15 @@
 //! The cost of a near join, and the paths that it proposes to the planner.
 
 use super::condition::NearCondition;
-use super::kind::JoinKind;
+use super::kind::{JoinKind, Side};
 use super::plan::PATH_METHODS;
+use super::stored::{StoredJoin, StoredPath};
 use crate::pg::compat;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{Planner, Relation};
 use crate::pg::settings::setting;
 use pgrx::pg_sys::{self, NodeTag, Path};
-use std::ptr::{from_mut, from_ref, null_mut};
+use std::ptr::{from_mut, from_ref};
 
 /// The time to read a row into memory, and to extract a word of a string of bits, counted in operators. One
 /// takes some 16 ns: a sequential scan takes 80 ns for a row, whose cost is that of five operators. A word
@@ -66,10 +67,10 @@ pub(super) fn propose(sides: &Sides) {
     }
     let [partial_outer, partial_inner] = [sides.outer, sides.inner].map(|side| side.cheapest(true));
     let Some(outer) = partial_outer else { return };
-    // Each process reads the whole inner side, so none knows whether an inner row has a partner elsewhere.
+    // Each process reads the whole inner side, so none can tell which inner rows are unmatched.
     // SAFETY: the list has paths. PostgreSQL returns one without parameters, or null.
     let inner = unsafe { pg_sys::get_cheapest_parallel_safe_total_inner(sides.inner.pathlist).as_ref() };
-    if let (Some(inner), false) = (inner, sides.kind.keeps_inner()) {
+    if let (Some(inner), false) = (inner, sides.kind.fills(Side::Inner)) {
         add_path(sides, [outer, inner], Workers::ShareOuter(outer.parallel_workers));
     }
     if let (Some(inner), true) = (partial_inner, setting!(enable_parallel_hash)) {
@@ -113,18 +114,15 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
             .into_iter()
             .collect::<Exprs>()
             .pointer();
-        let mut numbers = pg_sys::lappend_int(null_mut(), sides.kind as i32);
-        let may_end_early = (*sides.planner.pointer()).tuple_fraction > 0.0;
-        numbers = pg_sys::lappend_int(numbers, may_end_early.into());
-        numbers = pg_sys::lappend_int(numbers, portion as i32);
-        for near in &sides.near {
-            numbers = pg_sys::lappend_int(numbers, near.outer as i32);
-            numbers = pg_sys::lappend_int(numbers, near.codes as i32);
-        }
-        let calls: Exprs = sides.near.iter().map(|near| Expr::of(near.call)).collect();
-        path.custom_private = [numbers, calls.pointer(), sides.others.pointer()]
-            .into_iter()
-            .fold(null_mut(), |list, part| pg_sys::lappend(list, part.cast()));
+        let stored = StoredJoin {
+            kind: sides.kind,
+            may_end_early: sides.planner.info().tuple_fraction > 0.0,
+            portion: portion as usize,
+            // Bounded: as many as the query has conditions.
+            near: sides.near.iter().map(|near| (near.outer, near.codes)).collect(),
+        };
+        let calls = sides.near.iter().map(|near| Expr::of(near.call)).collect();
+        path.custom_private = StoredPath { join: stored.write(), calls, others: sides.others }.write();
         path.methods = &raw const PATH_METHODS.0;
         join.propose(from_mut(path).cast(), count > 0);
     }

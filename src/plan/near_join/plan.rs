@@ -1,12 +1,10 @@
 //! Makes a node of a plan from the path of a near join.
 
 use super::kind::JoinKind;
-use super::node::create_state;
-use super::stored::NodeNumbers;
+use super::stored::{StoredExpressions, StoredJoin, StoredPath};
 use crate::pg::compat;
 use crate::pg::executor::Methods;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::nodes::elements;
 use crate::pg::planner::Planner;
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, List, RestrictInfo};
@@ -17,28 +15,6 @@ pub(super) static PATH_METHODS: Methods<pg_sys::CustomPathMethods> = Methods(pg_
     PlanCustomPath: Some(plan_path),
     ReparameterizeCustomPathByChild: None,
 });
-
-/// One entry for each type of join, in the order of [`JoinKind::ALL`].
-static SCAN_METHODS: Methods<[pg_sys::CustomScanMethods; JoinKind::ALL.len()]> = Methods([
-    methods(JoinKind::ALL[0]),
-    methods(JoinKind::ALL[1]),
-    methods(JoinKind::ALL[2]),
-    methods(JoinKind::ALL[3]),
-    methods(JoinKind::ALL[4]),
-    methods(JoinKind::ALL[5]),
-]);
-
-const fn methods(kind: JoinKind) -> pg_sys::CustomScanMethods {
-    pg_sys::CustomScanMethods { CustomName: kind.name().as_ptr(), CreateCustomScanState: Some(create_state) }
-}
-
-/// Registers the node's names, by which other processes read plans.
-pub(super) fn register() {
-    for methods in &SCAN_METHODS.0 {
-        // SAFETY: the methods live as long as the process.
-        unsafe { pg_sys::RegisterCustomScanMethods(methods) };
-    }
-}
 
 /// `custom_exprs` gets the conditions that the node serves, the other conditions of the join, and those that
 /// are tested after it. They refer to the columns and PlaceHolderVars that the children return, the outer
@@ -54,13 +30,9 @@ unsafe extern "C-unwind" fn plan_path(
 ) -> *mut pg_sys::Plan {
     // SAFETY: the planner passes a path that this file has made, and the plans of its children.
     unsafe {
-        let (&mut [numbers, near, others], Some(planner)) =
-            (elements((*path).custom_private), Planner::new(&root))
-        else {
-            unreachable!("a path has three parts")
-        };
-        let NodeNumbers { kind, .. } = NodeNumbers::of(numbers.cast());
-        let others = in_order(Exprs::new(others.cast())).pointer();
+        let StoredPath { join: numbers, calls, others } = StoredPath::read(&*path);
+        let StoredJoin { kind, .. } = StoredJoin::read(numbers);
+        let others = in_order(others).pointer();
         let (mut of_join, mut filter) = (null_mut(), null_mut());
         match kind {
             JoinKind::Inner | JoinKind::Semi => of_join = pg_sys::extract_actual_clauses(others, false),
@@ -68,23 +40,21 @@ unsafe extern "C-unwind" fn plan_path(
                 pg_sys::extract_actual_join_clauses(others, (*join).relids, &raw mut of_join, &raw mut filter)
             }
         }
-        let calls: Exprs =
-            Exprs::new(near.cast()).all::<RestrictInfo>().map(|near| Expr::new(near.clause)).collect();
-        let expressions = [calls.pointer(), of_join, filter]
-            .into_iter()
-            .fold(null_mut(), |list, part| pg_sys::lappend(list, part.cast()));
-        let expressions = Expr::new(expressions).copy();
+        let near = calls.all::<RestrictInfo>().map(|call| Expr::new(call.clause)).collect();
+        let (conditions, filter) = (Exprs::new(of_join), Exprs::new(filter));
+        let expressions = Expr::new(StoredExpressions { near, conditions, filter }.write()).copy();
         let given = columns_of(Exprs::new(plans));
         // `columns` may be empty here; the planner then sets it later.
         name_outer_joins(given, Exprs::new((*(*join).reltarget).exprs), expressions);
+        let Some(planner) = Planner::new(&root) else { unreachable!("a path belongs to a query") };
         let node = planner.make::<pg_sys::CustomScan>();
         node.scan.plan.targetlist = columns;
         node.flags = (*path).flags;
         node.custom_plans = plans;
         node.custom_exprs = expressions.pointer().cast();
-        node.custom_private = numbers.cast();
+        node.custom_private = numbers;
         node.custom_scan_tlist = given.pointer();
-        node.methods = &raw const SCAN_METHODS.0[kind as usize];
+        node.methods = pg_sys::GetCustomScanMethods(kind.name().as_ptr(), false);
         (&raw mut node.scan.plan).cast()
     }
 }

@@ -1,27 +1,37 @@
-//! Numbers and expressions that are stored in a path and in a node of a plan.
+//! What a near join stores in its path and in its node of the plan: all that the executor gets from the
+//! planner.
 
 use super::kind::JoinKind;
 use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
 use pgrx::pg_sys::{self, List};
+use std::ptr::null_mut;
 
-/// The numbers that a node stores.
-pub(super) struct NodeNumbers {
-    pub(super) kind: JoinKind,
+/// The numbers that a path and its node store.
+pub(crate) struct StoredJoin {
+    pub(crate) kind: JoinKind,
     /// Whether the query may stop before the last row, as with LIMIT, EXISTS and cursors.
-    pub(super) may_end_early: bool,
+    pub(crate) may_end_early: bool,
     /// Outer rows that the process is expected to get in a parallel plan; 0 in other plans.
-    pub(super) portion: usize,
-    /// For each condition that the node serves: the number of the outer side's argument, and the type
-    /// of the codes.
-    pub(super) near: Vec<(usize, CodeType)>,
+    pub(crate) portion: usize,
+    /// For each condition that the node serves: the number of the outer side's argument, and the type of the
+    /// codes.
+    pub(crate) near: Vec<(usize, CodeType)>,
 }
 
-impl NodeNumbers {
+impl StoredJoin {
+    pub(super) fn write(&self) -> *mut List {
+        let near = self.near.iter().flat_map(|&(outer, codes)| [outer as i32, codes as i32]);
+        let numbers =
+            [self.kind as i32, self.may_end_early.into(), self.portion as i32].into_iter().chain(near);
+        // SAFETY: the function makes a list of integers.
+        numbers.fold(null_mut(), |list, number| unsafe { pg_sys::lappend_int(list, number) })
+    }
+
     /// # Safety
-    /// The list must be one that a path of this extension has stored.
-    pub(super) unsafe fn of(list: *mut List) -> Self {
+    /// The list must be one that [`write`](Self::write) has made, or a copy.
+    pub(crate) unsafe fn read(list: *mut List) -> Self {
         // SAFETY: it is such a list of integers, as the caller promises.
         let numbers = unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) };
         // SAFETY: as above.
@@ -35,32 +45,71 @@ impl NodeNumbers {
     }
 }
 
-/// The expressions of a node.
-pub(super) struct NodeExpressions<'p> {
-    /// The conditions that the node serves: first the one that finds pairs, then those that test them.
-    pub(super) near: Exprs<'p>,
-    /// The other conditions of the join.
-    pub(super) conditions: Exprs<'p>,
-    /// Conditions that are tested after the join.
-    pub(super) filter: Exprs<'p>,
+/// What a path stores.
+pub(super) struct StoredPath<'p> {
+    /// The numbers of the node.
+    pub(super) join: *mut List,
+    /// The conditions that the node serves, as calls, and the other conditions of the join.
+    pub(super) calls: Exprs<'p>,
+    pub(super) others: Exprs<'p>,
 }
 
-impl<'p> NodeExpressions<'p> {
+impl StoredPath<'_> {
+    pub(super) fn write(&self) -> *mut List {
+        list_of([self.join, self.calls.pointer(), self.others.pointer()])
+    }
+
+    /// # Safety
+    /// The path must be one of a near join.
+    pub(super) unsafe fn read(path: &pg_sys::CustomPath) -> Self {
+        // SAFETY: such a path has what `write` returns, as the caller promises.
+        unsafe {
+            let [join, calls, others] = lists_of(path.custom_private);
+            Self { join, calls: Exprs::new(calls), others: Exprs::new(others) }
+        }
+    }
+}
+
+/// The expressions of a node.
+pub(crate) struct StoredExpressions<'p> {
+    /// The conditions that the node serves: first the one that finds pairs, then those that test them.
+    pub(crate) near: Exprs<'p>,
+    /// The other conditions of the join.
+    pub(crate) conditions: Exprs<'p>,
+    /// Conditions that are tested after the join.
+    pub(crate) filter: Exprs<'p>,
+}
+
+impl<'p> StoredExpressions<'p> {
+    pub(super) fn write(&self) -> *mut List {
+        list_of([self.near, self.conditions, self.filter].map(Exprs::pointer))
+    }
+
     /// # Safety
     /// The node must have been made from a near join's path.
-    pub(super) unsafe fn of(node: &'p pg_sys::CustomScan) -> Self {
-        // SAFETY: such a node has a list of three lists, as the caller promises.
+    pub(crate) unsafe fn read(node: &'p pg_sys::CustomScan) -> Self {
+        // SAFETY: such a node has what `write` returns, as the caller promises.
         unsafe {
-            let &mut [near, conditions, filter] = elements(node.custom_exprs) else {
-                unreachable!("a node has three parts")
-            };
-            let [near, conditions, filter] = [near, conditions, filter].map(|list| Exprs::new(list.cast()));
+            let [near, conditions, filter] = lists_of(node.custom_exprs).map(|list| Exprs::new(list));
             Self { near, conditions, filter }
         }
     }
 
     /// The arguments of each condition that the node serves.
-    pub(super) fn arguments(&self) -> impl Iterator<Item = Exprs<'p>> + use<'p> {
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = Exprs<'p>> + use<'p> {
         self.near.iter().filter_map(Expr::as_function).map(|call| call.args)
     }
+}
+
+fn list_of(lists: [*mut List; 3]) -> *mut List {
+    // SAFETY: the function makes a list of nodes, and a list is a node.
+    lists.into_iter().fold(null_mut(), |all, list| unsafe { pg_sys::lappend(all, list.cast()) })
+}
+
+/// # Safety
+/// The list must be one that [`list_of`] has made, or a copy.
+unsafe fn lists_of(list: *mut List) -> [*mut List; 3] {
+    // SAFETY: it has three lists, as the caller promises.
+    let lists = unsafe { elements(list) };
+    [0, 1, 2].map(|place| lists[place].cast())
 }

@@ -6,7 +6,7 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-        IF line ~ '(Cond|Look|Filter|Rounds|Batches|Partitions|Comparisons|Pairs|Memory):' THEN
+        IF line ~ '(Cond|Recheck|Filter|Batches|Searches|Comparisons|Pairs|Memory):' THEN
             RETURN NEXT regexp_replace(trim(line), '((Comparisons|Memory): )\d+', '\1...');
         END IF;
     END LOOP;

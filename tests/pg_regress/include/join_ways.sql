@@ -7,7 +7,7 @@ RESET enable_hashjoin;
 SET enable_nestloop = off;
 SELECT plan.plan, truth.plan, count(*), sum(split_part(answer, ' ', 1)::bigint) AS rows, sum((join_answer(query) <> answer)::integer) AS wrong
 FROM join_query JOIN join_truth AS truth USING (number), join_plan(query) AS plan GROUP BY 1, 2 ORDER BY 1, 2;
--- Several rounds.
+-- With files.
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT sum((join_answer(query) <> answer)::integer) AS wrong FROM join_query JOIN join_truth USING (number);

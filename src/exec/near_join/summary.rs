@@ -1,7 +1,7 @@
 //! A summary of the rows of a side, by which the division of the side is planned.
 
 use super::file::RowFile;
-use super::record::RecordFormat;
+use super::record::{RecordFormat, RecordNumber};
 use crate::pg::report::SqlError;
 use base::{OutOfMemory, collect, extend};
 use hamming::code::CodeCutter;
@@ -51,7 +51,7 @@ impl SideSummary {
         {
             extend(&mut words, part)?;
         }
-        file.write(&[RecordFormat::head(0, false), words.len() as u64])?;
+        file.write(&[RecordFormat::head(RecordNumber(0), false), words.len() as u64])?;
         file.write(&words)?;
         file.export();
         Ok(())

@@ -11,7 +11,7 @@ const PART_FOR_BUCKETS: usize = 16;
 const PART_FOR_FILES: usize = 8;
 
 /// The most bytes of a side into which rows are divided.
-const MOST_FOR_PLANNED_PART: usize = 3 << 20;
+const MOST_FOR_PLANNED_PARTITION: usize = 3 << 20;
 
 /// The most bytes that a sample of a side takes.
 const MOST_FOR_SAMPLE: usize = 1 << 20;
@@ -38,19 +38,14 @@ pub(super) fn of_inner() -> usize {
     of_join() / 2
 }
 
-/// Bytes for a batch of the outer side.
-pub(super) fn of_batch() -> usize {
-    of_join() / 8 * 3
-}
-
-/// Bytes for each side of a part, if both sides are divided.
-pub(super) fn of_part() -> usize {
+/// Bytes for outer rows that are in memory at the same time, or for rows of either side of a partition.
+pub(super) fn of_load() -> usize {
     of_join() / 8 * 3
 }
 
 /// Bytes of a side into which rows are divided. Larger parts would not fit into the processor's cache.
-pub(super) fn of_planned_part() -> usize {
-    of_part().min(MOST_FOR_PLANNED_PART)
+pub(super) fn of_planned_partition() -> usize {
+    of_load().min(MOST_FOR_PLANNED_PARTITION)
 }
 
 /// Bytes for the sample of each side by which a division is planned.

@@ -177,6 +177,7 @@ pub(super) unsafe fn in_memory<R>(memory: MemoryContext, make: impl FnOnce() -> 
 
 /// The files of a side: one, or one from each process of a parallel plan. With each file comes the number of
 /// words of a row's codes.
+#[derive(Default)]
 pub(super) struct SideFiles {
     files: Vec<(RowFile, usize)>,
     /// The file that is being read.

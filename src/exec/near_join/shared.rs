@@ -1,22 +1,19 @@
 //! The state that the processes of a parallel plan share, in dynamic shared memory.
 //!
-//! Each process reads some rows of both sides, and writes them to its own files, which the others can read.
-//! When all processes have done so, they take tasks. From then on no process waits for another: a process
-//! that has returned rows must not wait, since another may wait until its own rows are taken. So the process
-//! that ends the last task returns the rows without a partner.
-//!
-//! PostgreSQL removes the files when the last process has detached, also after an error.
+//! [`run`](super::run) describes the phases of the barrier. PostgreSQL removes the files when the last
+//! process has detached, also after an error.
 
-use super::explain::JoinWork;
+use super::explain::{Count, JoinWork};
 use super::file::RowFile;
-use super::partners::{Partners, RowSet};
+use super::matched::MatchedSet;
+use crate::plan::near_join::{BySide, JoinKind, Side};
 use pgrx::pg_sys::{self, Barrier, MemoryContext, SharedFileSet};
 use std::ffi::CString;
+use std::ptr::slice_from_raw_parts;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The phases of the barrier. First processes read their rows. When all rows are in files, one process makes
-/// the sets of rows with a partner.
+/// The phases of the barrier in which processes wait. In any later phase, none does.
 const READING: i32 = 0;
 const PREPARING: i32 = 1;
 
@@ -24,10 +21,13 @@ const PREPARING: i32 = 1;
 #[derive(Clone, Copy)]
 pub(super) enum SharedFile {
     /// Rows of a side.
-    Rows(usize),
+    Rows(Side),
     /// The summary of these rows.
-    Summary(usize),
+    Summary(Side),
 }
+
+/// The work that a process has published.
+type SharedWork = [AtomicU64; JoinWork::COUNTS];
 
 /// The state in shared memory. It is followed by the work that each process has reported.
 #[repr(C)]
@@ -37,17 +37,17 @@ pub(super) struct SharedJoin {
     segment: pg_sys::dsm_handle,
     processes: usize,
     /// The number of rows of each side.
-    rows: [AtomicU64; 2],
+    rows: BySide<AtomicU64>,
     next_task: AtomicU64,
     ended_tasks: AtomicU64,
-    /// The places of the sets of rows with a partner; 0 if there is no set.
-    partners: [AtomicU64; 2],
+    /// The places of the sets of matched rows; 0 if there is no set.
+    matched: BySide<AtomicU64>,
 }
 
 impl SharedJoin {
     /// Bytes for this number of processes.
     pub(super) fn bytes(processes: usize) -> usize {
-        size_of::<Self>() + processes * size_of::<[AtomicU64; JoinWork::COUNT]>()
+        size_of::<Self>() + processes * size_of::<SharedWork>()
     }
 
     /// Initializes the state for the processes of a parallel plan.
@@ -66,7 +66,7 @@ impl SharedJoin {
         }
     }
 
-    /// Resets the state, for another execution of the node.
+    /// Resets the state for another execution of the node, but for the work that was done.
     ///
     /// # Safety
     /// No other process may use the state.
@@ -75,14 +75,14 @@ impl SharedJoin {
         unsafe {
             pg_sys::SharedFileSetDeleteAll(&raw mut (*place).files);
             pg_sys::BarrierInit(&raw mut (*place).barrier, 0);
-            for partners in &(*place).partners {
-                let place = partners.swap(0, SeqCst);
+            for matched in &(*place).matched.0 {
+                let place = matched.swap(0, SeqCst);
                 if place != 0 {
                     pg_sys::dsa_free(area, place);
                 }
             }
             let counts = [&(*place).next_task, &(*place).ended_tasks];
-            counts.into_iter().chain(&(*place).rows).for_each(|count| count.store(0, SeqCst));
+            counts.into_iter().chain(&(*place).rows.0).for_each(|count| count.store(0, SeqCst));
         }
     }
 }
@@ -133,11 +133,11 @@ impl Sharing {
         phase == READING
     }
 
-    /// Waits until all have read their rows, and creates the wanted sets of rows with a partner.
-    pub(super) fn end_reading(self, wanted: [bool; 2]) {
+    /// Waits until all have read their rows, and creates the sets of matched rows that the join needs.
+    pub(super) fn end_reading(self, kind: JoinKind) {
         if self.wait() {
-            for side in [0, 1] {
-                if wanted[side] {
+            for side in Side::BOTH {
+                if kind.notes_matches(side) {
                     let words = (self.state().rows[side].load(SeqCst) / 64 + 1) as usize;
                     let flags = (pg_sys::DSA_ALLOC_HUGE | pg_sys::DSA_ALLOC_ZERO) as i32;
                     // SAFETY: the area belongs to the parallel plan that is being executed.
@@ -145,7 +145,7 @@ impl Sharing {
                         let area = (*self.estate).es_query_dsa;
                         pg_sys::dsa_allocate_extended(area, words * size_of::<u64>(), flags)
                     };
-                    self.state().partners[side].store(place, SeqCst);
+                    self.state().matched[side].store(place, SeqCst);
                 }
             }
         }
@@ -166,27 +166,22 @@ impl Sharing {
     }
 
     /// Assigns numbers to rows of a side. Returns the first number.
-    pub(super) fn number_rows(self, side: usize, count: u64) -> u64 {
+    pub(super) fn number_rows(self, side: Side, count: u64) -> u64 {
         self.state().rows[side].fetch_add(count, SeqCst)
     }
 
-    /// The sets of rows with a partner, to which all processes add.
-    pub(super) fn partners(self) -> Partners {
-        let [outer, inner] = [0, 1].map(|side| {
-            let place = self.state().partners[side].load(SeqCst);
-            let words = self.state().rows[side].load(SeqCst) / 64 + 1;
-            // SAFETY: the set was allocated with this many words, and lives as long as the shared memory.
-            unsafe {
-                match place {
-                    0 => RowSet::default(),
-                    _ => {
-                        let set = pg_sys::dsa_get_address((*self.estate).es_query_dsa, place);
-                        RowSet::shared(std::slice::from_raw_parts(set.cast(), words as usize))
-                    }
-                }
-            }
-        });
-        Partners { outer, inner }
+    /// The set of the matched rows of a side, to which all processes add.
+    pub(super) fn matched(self, side: Side) -> MatchedSet {
+        let place = self.state().matched[side].load(SeqCst);
+        let words = self.state().rows[side].load(SeqCst) / 64 + 1;
+        if place == 0 {
+            return MatchedSet::default();
+        }
+        // SAFETY: the set was allocated with this many words, and lives as long as the shared memory.
+        unsafe {
+            let set = pg_sys::dsa_get_address((*self.estate).es_query_dsa, place);
+            MatchedSet::shared(slice_from_raw_parts(set.cast(), words as usize))
+        }
     }
 
     /// The number of the next task, if it is less than `count`.
@@ -218,32 +213,39 @@ impl Sharing {
         })
     }
 
-    fn work_of(&self, process: usize) -> &[AtomicU64; JoinWork::COUNT] {
+    fn work_of(&self, process: usize) -> &SharedWork {
         // SAFETY: the shared memory has room for the work of each process behind the struct.
-        unsafe { &*self.state.add(1).cast::<[AtomicU64; JoinWork::COUNT]>().add(process) }
+        unsafe { &*self.state.add(1).cast::<SharedWork>().add(process) }
     }
 
-    /// Stores this process's work in shared memory for the leader.
+    /// Adds this process's work to that of earlier executions, for the leader.
     pub(super) fn publish(self, work: &JoinWork) {
-        for (place, count) in self.work_of(self.process).iter().zip(work.counts()) {
+        let mut all = self.published(self.process);
+        all.add(work);
+        all[Count::Processes] = 1;
+        for (place, count) in self.work_of(self.process).iter().zip(all.0) {
             place.store(count, SeqCst);
         }
     }
 
-    /// The work that the other processes have stored.
+    fn published(&self, process: usize) -> JoinWork {
+        JoinWork(self.work_of(process).each_ref().map(|count| count.load(SeqCst)))
+    }
+
+    /// The work that the other processes have published.
     pub(super) fn work_of_others(self) -> JoinWork {
-        let mut work = JoinWork::default();
+        let mut all = JoinWork::default();
         for process in (0..self.state().processes).filter(|&process| process != self.process) {
-            work.add(&JoinWork::of(self.work_of(process).each_ref().map(|count| count.load(SeqCst))));
+            all.add(&self.published(process));
         }
-        work
+        all
     }
 }
 
 fn name(file: SharedFile, process: usize) -> CString {
     let name = match file {
-        SharedFile::Rows(side) => format!("rows{side}.{process}"),
-        SharedFile::Summary(side) => format!("summary{side}.{process}"),
+        SharedFile::Rows(side) => format!("rows{}.{process}", side as u8),
+        SharedFile::Summary(side) => format!("summary{}.{process}", side as u8),
     };
     CString::new(name).unwrap_or_default()
 }

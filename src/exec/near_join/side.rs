@@ -1,8 +1,9 @@
 //! One side of a join in memory: its rows, and the codes of the rows that have codes.
 
 use super::file::RowFile;
-use super::record::{Record, RecordFormat};
-use super::rows::{KeptColumns, RowStore};
+use super::matched::MatchedSet;
+use super::record::{Record, RecordFormat, RecordNumber};
+use super::rows::{BatchRow, KeptColumns, RowStore};
 use super::summary::SideSummary;
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
@@ -14,6 +15,10 @@ use pgrx::pg_sys::Datum;
 /// Bytes per row that sorting into buckets takes.
 const BYTES_IN_BUCKETS: usize = 12;
 
+/// A code among the codes of a side that are in memory.
+#[derive(Clone, Copy)]
+pub(super) struct CodePlace(pub(super) u32);
+
 /// The rows of one side that are in memory.
 pub(super) struct JoinSide {
     pub(super) rows: RowStore,
@@ -23,12 +28,14 @@ pub(super) struct JoinSide {
     pub(super) count: usize,
     /// For each code, its row; empty while every row has codes.
     places: Vec<u32>,
-    /// Whether rows have numbers, by which partners are noted. If not, rows without codes are left out.
+    /// Whether rows have numbers, by which matches are noted. If not, rows without codes are left out.
     numbered: bool,
-    /// For numbered rows from a file: the number of each row among all rows of the side.
+    /// For numbered rows from a file: their numbers.
     numbers: Vec<u64>,
     /// For other rows: the number of the first row.
     pub(super) first: u64,
+    /// Which rows of the side are matched, if the join has to note that.
+    pub(super) matched: MatchedSet,
     /// Why a code could not be added. It becomes an error only if the other side has a code.
     problem: Option<SqlError>,
 }
@@ -38,8 +45,8 @@ impl JoinSide {
         // Bounded: as many as the query has conditions.
         let codes = types.map(CodeList::of_first_bits).collect();
         let rows = RowStore::new(columns);
-        let (places, numbers) = (Vec::new(), Vec::new());
-        Self { rows, codes, count: 0, places, numbered, numbers, first: 0, problem: None }
+        let (places, numbers, matched) = (Vec::new(), Vec::new(), MatchedSet::default());
+        Self { rows, codes, count: 0, places, numbered, numbers, first: 0, matched, problem: None }
     }
 
     pub(super) fn clear(&mut self) {
@@ -50,7 +57,7 @@ impl JoinSide {
         self.count = 0;
     }
 
-    /// Frees the memory, and forgets the length of the codes.
+    /// Frees the memory, and forgets the length of the codes and all matches.
     pub(super) fn reset(&mut self) {
         let columns = std::mem::take(&mut self.rows).into_columns();
         let codes = std::mem::take(&mut self.codes);
@@ -61,6 +68,13 @@ impl JoinSide {
         let codes: usize = self.codes.iter().map(CodeList::bytes).sum();
         let places = size_of_val(&self.places[..]) + size_of_val(&self.numbers[..]);
         self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
+    }
+
+    /// Bytes of memory that the side takes. Vectors have room for more rows than they have.
+    pub(super) fn taken(&self) -> usize {
+        let codes: usize = self.codes.iter().map(CodeList::taken).sum();
+        let numbers = self.places.capacity() * size_of::<u32>() + self.numbers.capacity() * size_of::<u64>();
+        self.rows.taken() + codes + numbers + self.matched.taken() + self.count * BYTES_IN_BUCKETS
     }
 
     /// Adds a row, with its codes if it has any. A row without codes is left out if rows are not numbered.
@@ -84,6 +98,9 @@ impl JoinSide {
         if !self.numbered && self.count == self.rows.len() {
             return Ok(());
         }
+        if self.numbered {
+            self.matched.make_room(self.first + self.rows.len() as u64 + 1)?;
+        }
         // SAFETY: the values are of the types of the columns, as the caller promises.
         Ok(unsafe { self.rows.push(values, nulls) }?)
     }
@@ -102,14 +119,29 @@ impl JoinSide {
 
     /// The row of a code.
     #[inline]
-    pub(super) fn row(&self, place: u32) -> u32 {
-        self.places.get(place as usize).copied().unwrap_or(place)
+    pub(super) fn row(&self, CodePlace(place): CodePlace) -> BatchRow {
+        BatchRow(self.places.get(place as usize).copied().unwrap_or(place))
     }
 
-    /// The number of a row among all rows of its side, if rows are numbered.
     #[inline]
-    pub(super) fn number(&self, row: u32) -> u64 {
-        self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row))
+    fn number(&self, BatchRow(row): BatchRow) -> RecordNumber {
+        RecordNumber(self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row)))
+    }
+
+    #[inline]
+    pub(super) fn is_matched(&self, row: BatchRow) -> bool {
+        self.has_match(self.number(row))
+    }
+
+    /// Whether a row is noted as matched.
+    #[inline]
+    pub(super) fn has_match(&self, number: RecordNumber) -> bool {
+        self.numbered && self.matched.contains(number)
+    }
+
+    /// Notes a match, if the join has to. Returns whether it is the first one of the row.
+    pub(super) fn note_match(&self, row: BatchRow) -> bool {
+        !self.numbered || self.matched.insert(self.number(row))
     }
 
     /// The length of the codes of each condition; 0 if there are no codes.
@@ -149,8 +181,8 @@ impl JoinSide {
         let (mut words, mut code) = (Vec::new(), 0);
         let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
         let format = self.format();
-        for row in 0..self.rows.len() as u32 {
-            let is_coded = (code as usize) < self.count && self.row(code) == row;
+        for row in (0..self.rows.len() as u32).map(BatchRow) {
+            let is_coded = (code as usize) < self.count && self.row(CodePlace(code)).0 == row.0;
             let columns = self.rows.words_of(row);
             words.clear();
             reserve(&mut words, 2 + columns.len() + format.codes)?;
@@ -183,7 +215,7 @@ impl JoinSide {
             self.place_code()?;
         }
         if self.numbered {
-            push(&mut self.numbers, record.number)?;
+            push(&mut self.numbers, record.number.0)?;
         }
         Ok(self.rows.push_words(record.columns)?)
     }

@@ -10,6 +10,10 @@ use pgrx::pg_sys::Datum;
 
 const WORD: usize = size_of::<u64>();
 
+/// A row among the rows of a side that are in memory.
+#[derive(Clone, Copy)]
+pub(super) struct BatchRow(pub(super) u32);
+
 /// A column that is kept: its layout, and its number in the rows that the join returns.
 #[derive(Clone, Copy)]
 pub(super) struct KeptColumn {
@@ -63,15 +67,14 @@ impl RowStore {
         size_of_val(&self.words[..]) + size_of_val(&self.starts[..])
     }
 
+    pub(super) fn taken(&self) -> usize {
+        self.words.capacity() * WORD + self.starts.capacity() * size_of::<u32>()
+    }
+
     pub(super) fn clear(&mut self) {
         self.words.clear();
         self.starts.clear();
         self.count = 0;
-    }
-
-    /// The number of columns, including those that are not kept.
-    pub(super) fn width(&self) -> usize {
-        self.columns.len()
     }
 
     /// The number of words of each row, if it is the same for all rows.
@@ -107,7 +110,7 @@ impl RowStore {
     }
 
     /// The words of a row.
-    pub(super) fn words_of(&self, row: u32) -> &[u64] {
+    pub(super) fn words_of(&self, BatchRow(row): BatchRow) -> &[u64] {
         let row = row as usize;
         let (_, head) = self.head;
         match self.starts.get(row) {
@@ -145,8 +148,8 @@ impl RowStore {
     /// Writes the kept columns of a row, or NULL to each of them. They stay valid until a row is added or the
     /// rows are removed.
     #[inline]
-    pub(super) fn put(&self, row: Option<u32>, values: &mut [Datum], nulls: &mut [bool]) {
-        let Some(row) = row else {
+    pub(super) fn put(&self, row: Option<BatchRow>, values: &mut [Datum], nulls: &mut [bool]) {
+        let Some(BatchRow(row)) = row else {
             self.kept.iter().for_each(|(_, kept)| nulls[kept.target] = true);
             return;
         };

@@ -1,5 +1,9 @@
 //! The format in which rows are written to files.
 
+/// A row among all rows of a side, also those in files.
+#[derive(Clone, Copy)]
+pub(super) struct RecordNumber(pub(super) u64);
+
 /// The sizes in the rows of a side, in words.
 #[derive(Clone, Copy)]
 pub(super) struct RecordFormat {
@@ -16,7 +20,7 @@ pub(super) struct RecordFormat {
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a> {
     /// 0 if rows are not numbered.
-    pub(super) number: u64,
+    pub(super) number: RecordNumber,
     /// Empty if the row has no codes.
     pub(super) codes: &'a [u64],
     pub(super) columns: &'a [u64],
@@ -26,7 +30,7 @@ pub(super) struct Record<'a> {
 
 impl RecordFormat {
     /// The first word of a numbered row: its number, and whether it has codes.
-    pub(super) fn head(number: u64, is_coded: bool) -> u64 {
+    pub(super) fn head(RecordNumber(number): RecordNumber, is_coded: bool) -> u64 {
         number << 1 | u64::from(is_coded)
     }
 
@@ -42,6 +46,6 @@ impl RecordFormat {
         };
         let (words, after) = words.split_at_checked(before + codes + columns)?;
         let (codes, columns) = words[before..].split_at(codes);
-        Some((Record { number: head >> 1, codes, columns, words }, after))
+        Some((Record { number: RecordNumber(head >> 1), codes, columns, words }, after))
     }
 }

@@ -6,20 +6,21 @@ use super::side::JoinSide;
 use crate::pg::executor::{columns, next_row, reset, value, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
+use crate::plan::near_join::{BySide, Side};
 use base::{OutOfMemory, push};
 use pgrx::pg_sys::{self, Datum, ExprState, TupleTableSlot};
 
 /// The executor's expressions for one condition by which rows are near.
 pub(super) struct RunningCondition {
     /// The code of an outer row, and the one of an inner row.
-    pub(super) codes: [*mut ExprState; 2],
+    pub(super) codes: BySide<*mut ExprState>,
     pub(super) radius: *mut ExprState,
 }
 
 /// The executor's objects that a reader uses, only while the node is executed.
 pub(super) struct ReaderParts {
     /// The outer child and the inner one.
-    pub(super) children: [*mut pg_sys::PlanState; 2],
+    pub(super) children: BySide<*mut pg_sys::PlanState>,
     /// The conditions by which rows are near: first the one that finds pairs, then those that test them.
     pub(super) near: Vec<RunningCondition>,
     pub(super) context: *mut pg_sys::ExprContext,
@@ -30,6 +31,8 @@ pub(super) struct ReaderParts {
 /// Reads rows.
 pub(super) struct RowReader {
     parts: ReaderParts,
+    /// Whether a child has no more rows. It must not be asked for another row then: a scan would start again.
+    pub(super) ended: BySide<bool>,
     /// The codes of the row that is being read.
     codes: Vec<Datum>,
 }
@@ -38,7 +41,7 @@ impl RowReader {
     /// # Safety
     /// The parts must belong to one node, and the reader must only be used while the node is executed.
     pub(super) unsafe fn new(parts: ReaderParts) -> Self {
-        Self { parts, codes: Vec::new() }
+        Self { parts, ended: BySide::default(), codes: Vec::new() }
     }
 
     /// Evaluates the radii of all conditions. None if one of them is NULL or negative, which matches no rows.
@@ -58,41 +61,35 @@ impl RowReader {
         Ok(radii)
     }
 
-    /// The next row of a child.
-    pub(super) fn next(&self, side: usize) -> Option<*mut TupleTableSlot> {
-        // SAFETY: the node is being executed.
-        unsafe { next_row(self.parts.children[side]) }
-    }
-
-    /// Reads rows of a child up to a limit of bytes. Returns whether the child has no more rows.
+    /// Reads rows of a side up to a number of rows and of bytes.
     pub(super) fn read(
         &mut self,
-        side: usize,
+        side: Side,
         batch: &mut JoinBatch,
-        limit: usize,
+        (rows, bytes): (usize, usize),
         have_codes: bool,
-    ) -> Result<bool, SqlError> {
-        loop {
-            let of_side = if side == 0 { &batch.outer } else { &batch.inner };
-            if of_side.bytes() >= limit {
-                return Ok(false);
-            }
+    ) -> Result<(), SqlError> {
+        let to = &mut batch[side];
+        while !self.ended[side] && to.rows.len() < rows && to.bytes() < bytes {
             check_for_interrupts();
-            let Some(row) = self.next(side) else { return Ok(true) };
-            self.push(row, side, batch, have_codes)?;
+            // SAFETY: the node is being executed.
+            match unsafe { next_row(self.parts.children[side]) } {
+                Some(row) => self.push(row, side, to, have_codes)?,
+                None => self.ended[side] = true,
+            }
         }
+        Ok(())
     }
 
     /// Adds a row to a side. The row gets its codes if they are wanted and none of them is NULL.
-    pub(super) fn push(
+    fn push(
         &mut self,
         row: *mut TupleTableSlot,
-        side: usize,
-        batch: &mut JoinBatch,
+        side: Side,
+        to: &mut JoinSide,
         have_codes: bool,
     ) -> Result<(), SqlError> {
         let context = self.parts.context;
-        let first = if side == 0 { 0 } else { batch.outer.rows.width() };
         // SAFETY: the node is being executed. A toasted value leaves a copy of its TOAST pointer in the
         // memory of the row.
         unsafe {
@@ -101,27 +98,26 @@ impl RowReader {
             let row = (&*values, &*nulls);
             self.codes.clear();
             if have_codes {
-                self.read_codes(side, row, first)?;
+                self.read_codes(side, row)?;
             }
-            let of_side: &mut JoinSide = if side == 0 { &mut batch.outer } else { &mut batch.inner };
-            in_memory((*context).ecxt_per_tuple_memory, || of_side.push(row, &self.codes))
+            in_memory((*context).ecxt_per_tuple_memory, || to.push(row, &self.codes))
         }
     }
 
     /// Evaluates the codes of a row. It has no codes if one of them is NULL.
     ///
     /// # Safety
-    /// The columns must be those of a row of this side, which begin at `first` among those of both sides.
+    /// The columns must be those of a row of this side.
     unsafe fn read_codes(
         &mut self,
-        side: usize,
+        side: Side,
         (values, nulls): (&[Datum], &[bool]),
-        first: usize,
     ) -> Result<(), OutOfMemory> {
         let ReaderParts { context, row, near, .. } = &self.parts;
         // SAFETY: the expressions refer to columns of both sides, but read only those of this side.
         unsafe {
             let (all_values, all_nulls) = virtual_row(*row);
+            let first = if side == Side::Outer { 0 } else { all_values.len() - values.len() };
             all_values[first..first + values.len()].copy_from_slice(values);
             all_nulls[first..first + values.len()].copy_from_slice(nulls);
             (**context).ecxt_scantuple = *row;

@@ -1,20 +1,18 @@
 //! The functions that PostgreSQL's executor calls: begin, next row, restart, end.
 
-use super::batch::JoinBatch;
+use super::batch::{BatchSize, JoinBatch};
 use super::explain;
-use super::inputs::{InputParts, JoinInputs};
 use super::output::{JoinOutput, OutputParts};
 use super::reader::{ReaderParts, RowReader, RunningCondition};
 use super::rows::{KeptColumn, KeptColumns};
-use super::run::NearJoin;
+use super::run::{JoinParts, NearJoin};
 use super::shared::{SharedJoin, Sharing};
-use super::side::JoinSide;
-use super::stored::{NodeExpressions, NodeNumbers};
 use crate::pg::datum::DatumLayout;
 use crate::pg::executor::{Methods, virtual_row};
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
 use crate::pg::report::UnwrapOrReport;
+use crate::plan::near_join::{BySide, JoinKind, Side, StoredExpressions, StoredJoin};
 use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
 use pgrx::{PgMemoryContexts, pg_guard};
 use std::ffi::c_void;
@@ -39,6 +37,24 @@ const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
 
 static EXEC_METHODS: Methods<pg_sys::CustomExecMethods> = Methods(METHODS);
 
+/// How PostgreSQL makes the state of a node: one entry for each of [`JoinKind::ALL`], in the same order.
+static SCAN_METHODS: Methods<[pg_sys::CustomScanMethods; JoinKind::ALL.len()]> = {
+    const fn methods(kind: JoinKind) -> pg_sys::CustomScanMethods {
+        let (name, create_state) = (kind.name().as_ptr(), Some(create_state as _));
+        pg_sys::CustomScanMethods { CustomName: name, CreateCustomScanState: create_state }
+    }
+    let [inner, left, full, right, semi, anti] = JoinKind::ALL;
+    Methods([methods(inner), methods(left), methods(full), methods(right), methods(semi), methods(anti)])
+};
+
+/// Registers the node's names. By them the planner and parallel workers find its methods.
+pub(crate) fn register() {
+    for methods in &SCAN_METHODS.0 {
+        // SAFETY: the methods live as long as the process.
+        unsafe { pg_sys::RegisterCustomScanMethods(methods) };
+    }
+}
+
 /// The state of a node: PostgreSQL's struct, followed by a pointer to ours.
 #[repr(C)]
 struct NodeState {
@@ -54,7 +70,7 @@ unsafe fn join_of<'a>(node: *mut CustomScanState) -> &'a mut NearJoin {
 }
 
 #[pg_guard]
-pub(super) unsafe extern "C-unwind" fn create_state(_plan: *mut CustomScan) -> *mut Node {
+unsafe extern "C-unwind" fn create_state(_plan: *mut CustomScan) -> *mut Node {
     // SAFETY: PostgreSQL expects a node in zeroed memory of its own, with a tag and methods.
     unsafe {
         let state: *mut NodeState = pg_sys::palloc0(size_of::<NodeState>()).cast();
@@ -77,8 +93,8 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         for child in children {
             (*node).custom_ps = pg_sys::lappend((*node).custom_ps, child.cast());
         }
-        let numbers = NodeNumbers::of(plan.custom_private);
-        let expressions = NodeExpressions::of(plan);
+        let stored = StoredJoin::read(plan.custom_private);
+        let expressions = StoredExpressions::read(plan);
         let parent = &raw mut (*node).ss.ps;
         let (context, row) = ((*parent).ps_ExprContext, (*node).ss.ss_ScanTupleSlot);
         let direct = direct_columns(plan).filter(|_| !(*parent).ps_ProjInfo.is_null());
@@ -86,18 +102,10 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             Some(_) => (null_mut(), (*(*parent).ps_ProjInfo).pi_state.resultslot),
             None => ((*parent).ps_ProjInfo, row),
         };
-        let batch = empty_batch(&numbers, kept_columns(plan, [outer.cast(), inner.cast()], direct));
-        let near = running_conditions(&numbers, &expressions, parent);
-        let reader = RowReader::new(ReaderParts { children, near, context, row });
-        let inputs = JoinInputs::new(InputParts {
-            kind: numbers.kind,
-            may_end_early: numbers.may_end_early,
-            portion: numbers.portion,
-            reader,
-            memory: (*estate).es_query_cxt,
-        });
+        let columns = kept_columns(plan, [outer.cast(), inner.cast()], direct);
+        let near = running_conditions(&stored, &expressions, parent);
         let output = JoinOutput::new(OutputParts {
-            kind: numbers.kind,
+            kind: stored.kind,
             conditions: pg_sys::ExecInitQual(expressions.conditions.pointer(), parent),
             filter: pg_sys::ExecInitQual(expressions.filter.pointer(), parent),
             context,
@@ -106,7 +114,13 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         });
         // Columns that are not kept are NULL.
         virtual_row(row).1.fill(true);
-        let join = NearJoin::new(inputs, batch, output);
+        let join = NearJoin::new(JoinParts {
+            reader: RowReader::new(ReaderParts { children: BySide(children), near, context, row }),
+            batch: JoinBatch::new(&stored, columns),
+            size: BatchSize::new(&stored),
+            output,
+            memory: (*estate).es_query_cxt,
+        });
         let mut memory = PgMemoryContexts::For((*estate).es_query_cxt);
         (*node.cast::<NodeState>()).join = memory.leak_and_drop_on_delete(join);
     }
@@ -117,27 +131,18 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
 /// # Safety
 /// The expressions must be of the plan of this node, which is being begun.
 unsafe fn running_conditions(
-    numbers: &NodeNumbers,
-    expressions: &NodeExpressions,
+    stored: &StoredJoin,
+    expressions: &StoredExpressions,
     parent: *mut pg_sys::PlanState,
 ) -> Vec<RunningCondition> {
     // SAFETY: as the caller promises.
     let initial = |expr: Expr| unsafe { pg_sys::ExecInitExpr(expr.pointer().cast(), parent) };
-    let near = expressions.arguments().zip(&numbers.near).filter_map(|(args, &(outer, _))| {
+    let near = expressions.arguments().zip(&stored.near).filter_map(|(args, &(outer, _))| {
         let codes = [args.get(outer)?, args.get(1 - outer)?].map(initial);
-        Some(RunningCondition { codes, radius: initial(args.get(2)?) })
+        Some(RunningCondition { codes: BySide(codes), radius: initial(args.get(2)?) })
     });
     // Bounded: as many as the query has conditions.
     near.collect()
-}
-
-fn empty_batch(numbers: &NodeNumbers, columns: [KeptColumns; 2]) -> JoinBatch {
-    let types = || numbers.near.iter().map(|&(_, codes)| codes);
-    let ([outer, inner], [of_outer, of_inner]) = (numbers.kind.notes_partners(), columns);
-    JoinBatch {
-        outer: JoinSide::new(of_outer, outer, types()),
-        inner: JoinSide::new(of_inner, inner, types()),
-    }
 }
 
 /// The columns of both sides that the node returns, if it has nothing to compute for a pair.
@@ -147,7 +152,7 @@ fn empty_batch(numbers: &NodeNumbers, columns: [KeptColumns; 2]) -> JoinBatch {
 unsafe fn direct_columns(plan: &CustomScan) -> Option<Vec<usize>> {
     // SAFETY: a plan has lists of columns and of expressions.
     unsafe {
-        let NodeExpressions { conditions, filter, .. } = NodeExpressions::of(plan);
+        let StoredExpressions { conditions, filter, .. } = StoredExpressions::read(plan);
         let column = |entry: &pg_sys::TargetEntry| {
             usize::try_from(Expr::new(entry.expr).cast::<pg_sys::Var>()?.varattno - 1).ok()
         };
@@ -169,10 +174,10 @@ unsafe fn kept_columns(
     plan: &CustomScan,
     children: [*mut pg_sys::Plan; 2],
     direct: Option<Vec<usize>>,
-) -> [KeptColumns; 2] {
+) -> BySide<KeptColumns> {
     // SAFETY: a plan has lists of columns and of expressions.
     unsafe {
-        let NodeExpressions { conditions, filter, .. } = NodeExpressions::of(plan);
+        let StoredExpressions { conditions, filter, .. } = StoredExpressions::read(plan);
         let read = [Exprs::new(plan.scan.plan.targetlist), conditions, filter].into_iter();
         // Bounded: a query has at most 1,664 columns.
         let read: Vec<usize> = read
@@ -181,7 +186,7 @@ unsafe fn kept_columns(
             .filter_map(|column| usize::try_from(column.varattno - 1).ok())
             .collect();
         let mut first = 0;
-        children.map(|child| {
+        BySide(children.map(|child| {
             let columns = Exprs::new((*child).targetlist);
             let of_child = first..first + columns.len();
             first = of_child.end;
@@ -195,7 +200,7 @@ unsafe fn kept_columns(
             });
             // Bounded: as above.
             kept.collect()
-        })
+        }))
     }
 }
 
@@ -217,7 +222,7 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
         }
         // If an inner code is computed by an expression, it may depend on a parameter that has changed.
         let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
-        let near = NodeExpressions::of(plan).arguments().zip(NodeNumbers::of(plan.custom_private).near);
+        let near = StoredExpressions::read(plan).arguments().zip(StoredJoin::read(plan.custom_private).near);
         let mut codes = near.map(|(args, (outer, _))| args.get(1 - outer));
         let are_columns = codes.all(|code| code.is_some_and(Expr::is::<pg_sys::Var>));
         let [outer, inner] = children;
@@ -251,7 +256,7 @@ unsafe extern "C-unwind" fn end(node: *mut CustomScanState) {
 unsafe fn children(node: *mut CustomScanState) -> [*mut pg_sys::PlanState; 2] {
     // SAFETY: `begin` has set the two children, as the caller promises.
     let children = unsafe { elements((*node).custom_ps) };
-    [0, 1].map(|side| children[side].cast())
+    Side::BOTH.map(|side| children[side as usize].cast())
 }
 
 #[pg_guard]

@@ -1,0 +1,10 @@
+//! What PostgreSQL's executor runs for us.
+//!
+//! - [`near_join`]: the node that joins two relations by distance
+
+mod near_join;
+
+/// Called when the library is loaded.
+pub(crate) fn register_nodes() {
+    near_join::register();
+}

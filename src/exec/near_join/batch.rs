@@ -1,0 +1,81 @@
+//! The rows of both sides that are in memory and joined with each other.
+
+use super::rows::{BatchRow, KeptColumns};
+use super::side::JoinSide;
+use crate::pg::report::SqlError;
+use crate::plan::near_join::{BySide, Side, StoredJoin};
+use pgrx::pg_sys::Datum;
+
+/// Outer rows, and the inner rows with which they are joined.
+pub(super) type JoinBatch = BySide<JoinSide>;
+
+impl JoinBatch {
+    pub(super) fn new(stored: &StoredJoin, BySide([outer, inner]): BySide<KeptColumns>) -> Self {
+        let empty = |side, columns| {
+            let types = stored.near.iter().map(|&(_, codes)| codes);
+            JoinSide::new(columns, stored.kind.notes_matches(side), types)
+        };
+        Self([empty(Side::Outer, outer), empty(Side::Inner, inner)])
+    }
+
+    /// Bytes of memory that both sides take.
+    pub(super) fn taken(&self) -> usize {
+        self.0.iter().map(JoinSide::taken).sum()
+    }
+
+    /// Raises the error of `hamming` if the codes of the two sides have different lengths.
+    pub(super) fn check(&mut self) -> Result<(), SqlError> {
+        let Self([outer, inner]) = self;
+        outer.check(inner)
+    }
+
+    /// Writes the columns of an outer row and an inner row. One of the rows may be missing.
+    #[inline]
+    pub(super) fn put(&self, rows: BySide<Option<BatchRow>>, (values, nulls): (&mut [Datum], &mut [bool])) {
+        for side in Side::BOTH {
+            self[side].rows.put(rows[side], values, nulls);
+        }
+    }
+}
+
+/// Rows of the first batch. With so few, LIMIT 1 or EXISTS is answered at once.
+const FIRST_BATCH: usize = 64;
+
+/// If the join may end early, each batch is this many times larger than the last one. There are few batches,
+/// since the inner side is sorted for each. Otherwise the second batch has all that memory has room for.
+const GROWTH: usize = 256;
+
+/// In a parallel plan, a process that has taken its portion of the outer side goes on with this fraction of a
+/// portion at a time. It takes only a few such batches, since the inner side is sorted for each.
+const PARTS_OF_PORTION: usize = 4;
+
+/// How many outer rows a batch may have, if the outer side is not in files.
+pub(super) struct BatchSize {
+    may_end_early: bool,
+    portion: usize,
+    pub(super) rows: usize,
+}
+
+impl BatchSize {
+    pub(super) fn new(stored: &StoredJoin) -> Self {
+        Self { may_end_early: stored.may_end_early, portion: stored.portion, rows: FIRST_BATCH }
+    }
+
+    pub(super) fn restart(&mut self) {
+        self.rows = FIRST_BATCH;
+    }
+
+    /// Grows, when so many outer rows have been taken.
+    ///
+    /// In a parallel plan, processes take rows from one scan, and one that filled its memory would leave no
+    /// rows to the others. So each takes its portion first, and then fractions of a portion while rows are
+    /// left. Smaller batches would be shared more evenly, but the inner side is sorted for each batch.
+    pub(super) fn grow(&mut self, taken: usize) {
+        let portion = self.portion;
+        self.rows = if self.may_end_early { self.rows.saturating_mul(GROWTH) } else { usize::MAX };
+        if portion > 0 {
+            let share = portion.saturating_sub(taken).max(portion.max(taken) / PARTS_OF_PORTION);
+            self.rows = self.rows.min(share.max(FIRST_BATCH));
+        }
+    }
+}

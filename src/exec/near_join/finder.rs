@@ -1,0 +1,170 @@
+//! Finds the near pairs of a batch.
+//!
+//! The first condition on a distance finds pairs, and the others recheck each of them. If an outer row needs
+//! only one match, pairs are not stored: the first pair that satisfies all conditions decides.
+
+use super::batch::JoinBatch;
+use super::explain::{Count, JoinWork};
+use super::memory;
+use super::output::JoinOutput;
+use super::side::CodePlace;
+use crate::pg::code::list::CodeList;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::plan::near_join::{BySide, Side};
+use base::{Heartbeat, OutOfMemory, push};
+use hamming::code::CodeSlice;
+use hamming::near_pairs::{PairDivision, PairSearch, PairSink, retain_within};
+
+/// Finds pairs.
+#[derive(Default)]
+pub(super) struct PairFinder {
+    /// The search, unless it has found all pairs of the batch.
+    search: Option<PairSearch>,
+    /// Pairs that were found, as places of codes, and the next one to return.
+    pairs: Vec<(u32, u32)>,
+    next: usize,
+}
+
+impl PairFinder {
+    /// Prepares to search a batch. If the rows were divided, the plan of that and the number of the pass say
+    /// which pairs belong to the partition of the batch.
+    pub(super) fn begin(
+        &mut self,
+        batch: &JoinBatch,
+        radii: &[u32],
+        divided: Option<(&PairDivision, usize)>,
+    ) -> Result<(), OutOfMemory> {
+        if batch[Side::Outer].count > 0
+            && let Some(CodeCondition { codes, radius }) = conditions(batch, radii).next()
+        {
+            self.search = Some(match divided {
+                Some((division, pass)) => division.search(pass)?,
+                None => PairSearch::between(codes, radius, memory::widest_segment())?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory that the pairs take.
+    pub(super) fn bytes(&self) -> usize {
+        self.pairs.capacity() * size_of::<(u32, u32)>()
+    }
+
+    /// The next pair that was found.
+    #[inline]
+    pub(super) fn next_pair(&mut self) -> Option<BySide<CodePlace>> {
+        let &(outer, inner) = self.pairs.get(self.next)?;
+        self.next += 1;
+        Some(BySide([outer, inner].map(CodePlace)))
+    }
+
+    /// Finds some pairs; or matches the outer rows of the batch, if they need only one match. Returns whether
+    /// there was anything left to search.
+    pub(super) fn find(
+        &mut self,
+        batch: &JoinBatch,
+        radii: &[u32],
+        output: &mut JoinOutput,
+        work: &mut JoinWork,
+    ) -> Result<bool, OutOfMemory> {
+        let Some(mut search) = self.search.take() else { return Ok(false) };
+        self.pairs.clear();
+        self.next = 0;
+        let mut all = conditions(batch, radii);
+        let Some(CodeCondition { codes, .. }) = all.next() else { return Ok(false) };
+        // Bounded: as many as the query has conditions.
+        let others: Vec<CodeCondition> = all.collect();
+        let heartbeat = &mut check_for_interrupts;
+        if output.kind().needs_one_match() {
+            search.all(codes, heartbeat, &mut FirstMatches { batch, output, work, others: &others })?;
+        } else {
+            let mut sink = FoundPairs { pairs: &mut self.pairs, work };
+            let are_left = search.portion(codes, memory::pairs(), heartbeat, &mut sink)?;
+            self.search = are_left.then_some(search);
+            recheck(&others, &mut self.pairs, work);
+            work[Count::NearPairs] += self.pairs.len() as u64;
+        }
+        Ok(true)
+    }
+}
+
+/// A condition on a distance: the outer codes and the inner codes of the batch, and the radius.
+struct CodeCondition<'a> {
+    codes: [CodeSlice<'a>; 2],
+    radius: u32,
+}
+
+/// The conditions on distances, for this batch.
+fn conditions<'a>(batch: &'a JoinBatch, radii: &'a [u32]) -> impl Iterator<Item = CodeCondition<'a>> {
+    let [outer, inner] = Side::BOTH.map(|side| batch[side].codes.iter().map(CodeList::codes));
+    outer.zip(inner).zip(radii).map(|(codes, &radius)| CodeCondition { codes: codes.into(), radius })
+}
+
+/// Keeps the pairs that satisfy the conditions.
+fn recheck(conditions: &[CodeCondition], pairs: &mut Vec<(u32, u32)>, work: &mut JoinWork) {
+    let before = pairs.len();
+    for &CodeCondition { codes, radius } in conditions {
+        retain_within(pairs, codes, radius, &mut check_for_interrupts);
+    }
+    work[Count::Rechecked] += (before - pairs.len()) as u64;
+}
+
+/// Collects pairs of a batch.
+struct FoundPairs<'a> {
+    pairs: &'a mut Vec<(u32, u32)>,
+    work: &'a mut JoinWork,
+}
+
+impl PairSink for FoundPairs<'_> {
+    type Stop = OutOfMemory;
+
+    fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
+        push(self.pairs, (a, b))
+    }
+
+    fn compared(&mut self, comparisons: u64) {
+        self.work[Count::Comparisons] += comparisons;
+    }
+}
+
+/// Reports the first match of each outer row, and asks for no further pairs of that row.
+struct FirstMatches<'a> {
+    batch: &'a JoinBatch,
+    output: &'a mut JoinOutput,
+    work: &'a mut JoinWork,
+    others: &'a [CodeCondition<'a>],
+}
+
+impl FirstMatches<'_> {
+    #[inline]
+    fn is_open(&self, code: u32) -> bool {
+        let outer = &self.batch[Side::Outer];
+        !outer.is_matched(outer.row(CodePlace(code)))
+    }
+}
+
+impl PairSink for FirstMatches<'_> {
+    const AT_A_TIME: usize = 64;
+    type Stop = OutOfMemory;
+
+    fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
+        if self.is_open(a) {
+            self.work[Count::NearPairs] += 1;
+            self.output.first_match(self.batch, BySide([a, b].map(CodePlace)), self.work)?;
+        }
+        Ok(())
+    }
+
+    fn wants(&mut self, these: &[u32], _those: &[u32]) -> bool {
+        these.iter().any(|&code| self.is_open(code))
+    }
+
+    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, _heartbeat: &mut dyn Heartbeat) {
+        pairs.retain(|&(code, _)| self.is_open(code));
+        recheck(self.others, pairs, self.work);
+    }
+
+    fn compared(&mut self, comparisons: u64) {
+        self.work[Count::Comparisons] += comparisons;
+    }
+}

@@ -1,0 +1,29 @@
+//! The near join as the executor runs it: a node that joins the rows of its two children by their distance.
+//!
+//! [`node`] has the functions that PostgreSQL calls, and [`run`] the states of a join. A [`reader`] reads
+//! rows of both children into the [`batch`], which has both sides in memory ([`side`], [`rows`]); a
+//! [`finder`] finds its near pairs, and an [`output`] returns rows. Each side has a set of its rows that are
+//! [`matched`]. If [`memory`](mod@memory) has no room, both sides go to files ([`spill`], [`file`](mod@file),
+//! [`record`], [`summary`]) and are divided into [`partitions`], which the processes of a parallel plan share
+//! ([`shared`]). [`explain`] shows the work. What the planner has stored is in
+//! `src/plan/near_join/stored.rs`.
+
+mod batch;
+mod explain;
+mod file;
+mod finder;
+mod matched;
+mod memory;
+mod node;
+mod output;
+mod partitions;
+mod reader;
+mod record;
+mod rows;
+mod run;
+mod shared;
+mod side;
+mod spill;
+mod summary;
+
+pub(super) use node::register;

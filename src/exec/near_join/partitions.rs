@@ -1,0 +1,329 @@
+//! Both sides of a join in files, divided into partitions by their codes, as [`PairDivision`] describes. Each
+//! partition of the outer side is joined with the same partition of the inner side. There are several passes,
+//! each of which divides the sides in another way; a pair is found in one of them.
+//!
+//! A **task** is one or several partitions of a pass. The rows of a single partition are selected from all
+//! rows; the rows of several partitions are first divided into files. The processes of a parallel plan take
+//! tasks in turn.
+
+use super::batch::JoinBatch;
+use super::explain::{Count, JoinWork};
+use super::file::{RowFile, SideFiles};
+use super::memory;
+use super::record::Record;
+use super::shared::Sharing;
+use super::side::JoinSide;
+use super::spill::SpilledRows;
+use super::summary::SideSummary;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::report::SqlError;
+use crate::plan::near_join::{BySide, JoinKind, Side};
+use base::{OutOfMemory, push};
+use hamming::near_pairs::PairDivision;
+use pgrx::pg_sys::MemoryContext;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// At least this many tasks for each process, since some tasks take longer than others.
+const TASKS_PER_PROCESS: usize = 2;
+
+/// Partitions of a pass, which are joined one after the other.
+struct JoinTask {
+    pass: usize,
+    partitions: Range<usize>,
+}
+
+/// Which rows are read from the files.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    /// Rows with codes of the current partition; of all rows, if there is none.
+    Coded,
+    /// Rows that are not matched, with or without codes.
+    Unmatched,
+}
+
+/// The files of a join, and the partition that is being joined.
+pub(super) struct JoinPartitions {
+    kind: JoinKind,
+    /// `None` if each row has to be compared with each row of the other side.
+    plan: Option<PairDivision>,
+    tasks: Vec<JoinTask>,
+    /// How many tasks were begun, unless other processes take some.
+    begun: usize,
+    sharing: Option<Sharing>,
+    /// All rows of each side.
+    all: BySide<SideFiles>,
+    /// If the task has several partitions: the rows of the current partition and of the later ones.
+    divided: BySide<VecDeque<RowFile>>,
+    /// The memory context of the open files.
+    memory: MemoryContext,
+    /// The current partition, and the number of its task.
+    current: Option<(usize, usize)>,
+    /// Whether this process has ended the last task of all, and so returns the unmatched rows.
+    pub(super) has_ended_all: bool,
+}
+
+impl JoinPartitions {
+    /// Plans the tasks. The batch is used to read some of the rows for that.
+    ///
+    /// # Safety
+    /// The memory must live as long as the execution, and the partitions must only be used during it.
+    pub(super) unsafe fn new(
+        kind: JoinKind,
+        radius: u32,
+        SpilledRows { files, summaries }: SpilledRows,
+        (batch, sharing): (&mut JoinBatch, Option<Sharing>),
+        memory: MemoryContext,
+    ) -> Result<Self, SqlError> {
+        let (tasks, divided) = (Vec::new(), BySide::default());
+        let mut partitions = Self {
+            kind,
+            plan: None,
+            tasks,
+            begun: 0,
+            sharing,
+            all: files,
+            divided,
+            memory,
+            current: None,
+            has_ended_all: false,
+        };
+        let has_codes = |side| summaries[side].coded > 0;
+        for (side, other) in [(Side::Outer, Side::Inner), (Side::Inner, Side::Outer)] {
+            batch[side].expect_lengths(&summaries[side].lengths);
+            batch[side].check_all(has_codes(other))?;
+        }
+        let both_have_codes = Side::BOTH.into_iter().all(has_codes);
+        if both_have_codes {
+            for side in Side::BOTH {
+                partitions.read(side, batch, memory::of_sample(), Wanted::Coded)?;
+            }
+            batch.check()?;
+            partitions.plan(radius, &summaries, batch)?;
+        }
+        partitions.add_tasks(both_have_codes)?;
+        batch.0.iter_mut().for_each(JoinSide::clear);
+        Ok(partitions)
+    }
+
+    /// Plans the passes. The batch has a sample of the rows.
+    fn plan(
+        &mut self,
+        radius: u32,
+        summaries: &BySide<SideSummary>,
+        batch: &JoinBatch,
+    ) -> Result<(), SqlError> {
+        let [Some(outer), Some(inner)] = batch.0.each_ref().map(|side| side.codes.first()) else {
+            return Ok(());
+        };
+        let most = summaries.0.iter().map(|side| side.bytes as usize).fold(0, usize::max);
+        let needed = most.div_ceil(memory::of_planned_partition());
+        let partitions =
+            needed.min(memory::files(RowFile::BYTES)).max(self.tasks_of_pass(radius as usize + 1));
+        let bits = partitions.next_power_of_two().ilog2();
+        let rows = summaries.0.each_ref().map(|side| side.coded as usize);
+        let varying = SideSummary::varying_of(summaries.0.each_ref());
+        let (samples, bits) = ([outer.codes(), inner.codes()], [bits, memory::widest_segment()]);
+        self.plan = PairDivision::new(samples, &varying, rows, radius, bits)?;
+        Ok(())
+    }
+
+    /// The least number of tasks of each pass.
+    fn tasks_of_pass(&self, passes: usize) -> usize {
+        let processes = if self.sharing.is_some() { self.all[Side::Outer].len() } else { 0 };
+        (TASKS_PER_PROCESS * processes).div_ceil(passes).max(1)
+    }
+
+    /// Adds the tasks of all passes. Without a plan, one task joins all rows, if both sides have codes.
+    fn add_tasks(&mut self, have_codes: bool) -> Result<(), OutOfMemory> {
+        let Some(plan) = &self.plan else {
+            return push(&mut self.tasks, JoinTask { pass: 0, partitions: 0..usize::from(have_codes) });
+        };
+        let passes = plan.passes();
+        for pass in 0..passes {
+            // The last pass has tasks for all processes, so that they end at about the same time.
+            let of_passes = if pass + 1 == passes { 1 } else { passes };
+            let wanted = self.tasks_of_pass(of_passes).next_power_of_two();
+            let partitions = plan.parts(pass);
+            let of_task = (partitions / wanted).max(1);
+            for first in (0..partitions).step_by(of_task) {
+                push(&mut self.tasks, JoinTask { pass, partitions: first..first + of_task })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How the codes of the current partition were divided, and in which pass; `None` if they were not.
+    pub(super) fn pass(&self) -> Option<(&PairDivision, usize)> {
+        Some((self.plan.as_ref()?, self.tasks[self.current?.0].pass))
+    }
+
+    /// Bytes of memory that the open files take.
+    pub(super) fn bytes(&self) -> usize {
+        let files = Side::BOTH.map(|side| self.all[side].len() + self.divided[side].len());
+        RowFile::BYTES * files.iter().sum::<usize>()
+    }
+
+    /// Words that are in files.
+    fn words(&self) -> u64 {
+        let divided: u64 = self.divided.0.iter().flatten().map(|file| file.words).sum();
+        divided + self.all.0.iter().map(SideFiles::words).sum::<u64>()
+    }
+
+    pub(super) fn close(mut self) {
+        self.close_divided();
+        self.all.0.into_iter().for_each(SideFiles::close);
+    }
+
+    fn close_divided(&mut self) {
+        self.divided.0.iter_mut().flat_map(|files| files.drain(..)).for_each(RowFile::close);
+    }
+
+    /// Goes on to the next partition. Returns whether there is one for this process.
+    pub(super) fn next(&mut self, batch: &JoinBatch, work: &mut JoinWork) -> Result<bool, SqlError> {
+        match &mut self.current {
+            Some((task, partition)) if *partition + 1 < self.tasks[*task].partitions.end => {
+                *partition += 1;
+                self.divided.0.iter_mut().filter_map(VecDeque::pop_front).for_each(RowFile::close);
+            }
+            _ => {
+                self.has_ended_all = self.current.is_some() && self.end_task();
+                self.close_divided();
+                let task = self.next_task();
+                self.current = task.map(|task| (task, self.tasks[task].partitions.start));
+                let Some(task) = task else {
+                    Side::BOTH.into_iter().for_each(|side| self.rewind(side));
+                    return Ok(false);
+                };
+                if self.tasks[task].partitions.len() > 1 {
+                    Side::BOTH.into_iter().try_for_each(|side| self.divide(side, task, &batch[side]))?;
+                }
+                work.peak(Count::Disk, self.words());
+            }
+        }
+        self.rewind(Side::Inner);
+        work[Count::Batches] += u64::from(self.plan.is_some());
+        Ok(true)
+    }
+
+    /// The next task for this process.
+    fn next_task(&mut self) -> Option<usize> {
+        self.begun += 1;
+        match self.sharing {
+            Some(sharing) => sharing.next_task(self.tasks.len()),
+            None => Some(self.begun - 1).filter(|&task| task < self.tasks.len()),
+        }
+    }
+
+    /// Ends a task. Returns whether all tasks have ended.
+    fn end_task(&mut self) -> bool {
+        self.sharing.map_or(self.begun, Sharing::end_task) == self.tasks.len()
+    }
+
+    /// Divides the rows of a side for a task of several partitions.
+    fn divide(&mut self, side: Side, task: usize, rows: &JoinSide) -> Result<(), SqlError> {
+        let (Some(plan), JoinTask { pass, partitions }) = (&self.plan, &self.tasks[task]) else {
+            return Ok(());
+        };
+        let (mut files, skips_matched) = (Vec::new(), self.skips_matched(Wanted::Coded));
+        let all = &mut self.all[side];
+        for _ in partitions.clone() {
+            // SAFETY: the partitions are used only during the execution, as the caller of `new` promises.
+            push(&mut files, unsafe { RowFile::create(self.memory) })?;
+        }
+        let (format, width) = (rows.format(), rows.searched_words());
+        all.rewind();
+        let mut take = |record: Record| {
+            if !is_wanted(&record, Wanted::Coded, skips_matched, rows) {
+                return Ok(());
+            }
+            let partition = plan.part(*pass, &record.codes[..width]).wrapping_sub(partitions.start);
+            files.get_mut(partition).map_or(Ok(()), |file| file.write(record.words))
+        };
+        while all.read_block(format, &mut take)? {
+            check_for_interrupts();
+        }
+        files.iter_mut().for_each(RowFile::rewind);
+        self.divided[side] = files.into();
+        Ok(())
+    }
+
+    /// Whether matched rows are left out: outer rows that need no other match. But the sample by which tasks
+    /// are planned has them, since all processes must have the same plan, and one may begin after others have
+    /// matched rows.
+    fn skips_matched(&self, wanted: Wanted) -> bool {
+        wanted == Wanted::Unmatched || self.kind.needs_one_match() && self.current.is_some()
+    }
+
+    /// Reads the rows of a side again.
+    pub(super) fn rewind(&mut self, side: Side) {
+        match self.divided[side].front_mut() {
+            Some(file) => file.rewind(),
+            None => self.all[side].rewind(),
+        }
+    }
+
+    /// Reads the next rows of a side of the current partition. Returns whether there are any.
+    pub(super) fn load(&mut self, side: Side, batch: &mut JoinBatch) -> Result<bool, SqlError> {
+        batch[side].clear();
+        let (task, _) = self.current.unwrap_or_default();
+        if !self.tasks[task].partitions.is_empty() {
+            self.read(side, batch, memory::of_load(), Wanted::Coded)?;
+        }
+        Ok(batch[side].rows.len() > 0)
+    }
+
+    /// Reads the next unmatched rows of a side, when all partitions have been joined.
+    pub(super) fn load_unmatched(&mut self, side: Side, batch: &mut JoinBatch) -> Result<bool, SqlError> {
+        batch.0.iter_mut().for_each(JoinSide::clear);
+        self.read(side, batch, memory::of_load(), Wanted::Unmatched)?;
+        Ok(batch[side].rows.len() > 0)
+    }
+
+    /// Reads rows of a side up to a limit of bytes.
+    fn read(
+        &mut self,
+        side: Side,
+        batch: &mut JoinBatch,
+        limit: usize,
+        wanted: Wanted,
+    ) -> Result<(), SqlError> {
+        let (to, skips_matched) = (&mut batch[side], self.skips_matched(wanted));
+        let (format, width) = (to.format(), to.searched_words());
+        let mut file = self.divided[side].front_mut();
+        // If the partition has no file, its rows are selected from all rows.
+        let selection = match (self.current, &self.plan) {
+            (Some((task, partition)), Some(plan)) if file.is_none() => {
+                Some((plan, self.tasks[task].pass, partition))
+            }
+            _ => None,
+        };
+        let mut is_there = true;
+        while is_there && to.bytes() < limit {
+            check_for_interrupts();
+            let take = |record: Record| {
+                let is_elsewhere = || {
+                    selection.is_some_and(|(plan, pass, partition)| {
+                        plan.part(pass, &record.codes[..width]) != partition
+                    })
+                };
+                if !is_wanted(&record, wanted, skips_matched, to) || is_elsewhere() {
+                    return Ok(());
+                }
+                to.push_record(record, wanted == Wanted::Coded)
+            };
+            is_there = match &mut file {
+                Some(file) => file.read_block(format, take)?,
+                None => self.all[side].read_block(format, take)?,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Whether a row of a side is wanted.
+#[inline(always)]
+fn is_wanted(record: &Record, wanted: Wanted, skips_matched: bool, side: &JoinSide) -> bool {
+    (wanted == Wanted::Unmatched || !record.codes.is_empty())
+        && !(skips_matched && side.has_match(record.number))
+}

@@ -1,0 +1,93 @@
+//! Writes both sides of a join to files, if memory has no room for the inner side or if the processes of a
+//! parallel plan share the join.
+
+use super::batch::JoinBatch;
+use super::file::{RowFile, SideFiles};
+use super::memory;
+use super::reader::RowReader;
+use super::shared::{SharedFile, Sharing};
+use super::summary::SideSummary;
+use crate::pg::report::SqlError;
+use crate::plan::near_join::{BySide, JoinKind, Side};
+use base::push;
+use pgrx::pg_sys::MemoryContext;
+
+/// The rows of both sides, in files.
+pub(super) struct SpilledRows {
+    pub(super) files: BySide<SideFiles>,
+    pub(super) summaries: BySide<SideSummary>,
+}
+
+/// Writes rows of both sides.
+pub(super) struct Spill<'a> {
+    pub(super) reader: &'a mut RowReader,
+    pub(super) batch: &'a mut JoinBatch,
+    /// Whether rows get codes. Otherwise no rows can be near.
+    pub(super) have_codes: bool,
+}
+
+impl Spill<'_> {
+    /// Writes all rows. The first rows of the inner side are in memory.
+    ///
+    /// # Safety
+    /// As for [`RowFile::create`].
+    pub(super) unsafe fn write(mut self, memory: MemoryContext) -> Result<SpilledRows, SqlError> {
+        // SAFETY: as the caller promises.
+        let [mut outer, mut inner] = Side::BOTH.map(|_| unsafe { RowFile::create(memory) });
+        let of_inner = self.write_side(Side::Inner, &mut inner, None)?;
+        let of_outer = self.write_side(Side::Outer, &mut outer, None)?;
+        let summaries = BySide([of_outer, of_inner]);
+        let files = [(outer, Side::Outer), (inner, Side::Inner)];
+        let files =
+            BySide(files.map(|(file, side)| SideFiles::new(vec![(file, self.batch[side].format().codes)])));
+        Ok(SpilledRows { files, summaries })
+    }
+
+    /// Writes the rows of this process, waits until all processes have done so, and opens all files.
+    pub(super) fn share(mut self, sharing: Sharing, kind: JoinKind) -> Result<SpilledRows, SqlError> {
+        if sharing.begin() {
+            for side in Side::BOTH {
+                let mut file = sharing.create_file(SharedFile::Rows(side));
+                let summary = self.write_side(side, &mut file, Some(sharing))?;
+                file.export();
+                summary.write(sharing.create_file(SharedFile::Summary(side)))?;
+            }
+            sharing.end_reading(kind);
+        }
+        let (mut all, mut summaries) = (BySide::<SideFiles>::default(), BySide::<SideSummary>::default());
+        for side in Side::BOTH {
+            let mut files = Vec::new();
+            let written = sharing.files(SharedFile::Rows(side)).zip(sharing.files(SharedFile::Summary(side)));
+            for (rows, summary) in written {
+                let summary = SideSummary::read(summary)?;
+                self.batch[side].expect_lengths(&summary.lengths);
+                push(&mut files, (rows, summary.words_of_codes()))?;
+                summaries[side].add(summary);
+            }
+            all[side] = SideFiles::new(files);
+            self.batch[side].matched = sharing.matched(side);
+        }
+        Ok(SpilledRows { files: all, summaries })
+    }
+
+    /// Writes the rows of a side. The first of them may be in memory.
+    fn write_side(
+        &mut self,
+        side: Side,
+        file: &mut RowFile,
+        sharing: Option<Sharing>,
+    ) -> Result<SideSummary, SqlError> {
+        let mut summary = SideSummary::default();
+        loop {
+            let rows = &mut self.batch[side];
+            if let Some(sharing) = sharing {
+                rows.first = sharing.number_rows(side, rows.rows.len() as u64);
+            }
+            rows.move_to(file, &mut summary)?;
+            if self.reader.ended[side] {
+                return Ok(summary);
+            }
+            self.reader.read(side, self.batch, (usize::MAX, memory::of_inner()), self.have_codes)?;
+        }
+    }
+}
