@@ -10,7 +10,7 @@
 //! - [`queries`]: comparisons of some codes with every row of a table
 //! - [`histogram`]: the distances between the codes of a table
 //! - [`hash`]: a hash that looks random
-//! - [`kernel`]: the loop that compares one word with many, used here and in indexes
+//! - [`kernel`]: the loops that compare one word or one code with many, used here and in indexes
 //!
 //! ```
 //! assert_eq!(hamming::distance(0b1100, 0b1010), 2);

@@ -3,11 +3,11 @@
 //! Codes are sorted by their first words. So a leaf is skipped if all of its first words differ from the
 //! center's in more bits than the radius allows. Cost: each of the other leaves is read once.
 
-use crate::kernel::near_codes;
 use crate::key::{IndexKey, RowId};
 use crate::probe::Probe;
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
+use hamming::kernel::near_codes;
 
 /// Reads some more leaves, from the key on, and reports the words, the distance and the row of each code
 /// within the radius. `report` returns the radius from then on, the same or a smaller one.

@@ -16,7 +16,6 @@ mod change;
 mod code_scan;
 pub mod cost;
 pub mod division;
-mod kernel;
 pub mod key;
 pub mod layout;
 pub mod page;

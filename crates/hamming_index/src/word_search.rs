@@ -16,12 +16,12 @@
 
 use crate::cost::{limits, prefers_sequential};
 use crate::division::SearchCosts;
-use crate::kernel::near;
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::page::Page;
 use crate::probe::{Probe, first_tree, radius_of_band};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
+use hamming::kernel::near_words;
 
 /// All words within a radius of a center.
 #[derive(Clone, Copy, Debug)]
@@ -167,7 +167,7 @@ impl WordSearch {
         index.walk(part, from, probe, &mut |leaf: &Page| {
             self.leaves_read += 1;
             self.slots.clear();
-            near(leaf.bits(), query, limit, &mut self.slots);
+            near_words(leaf.bits(), query, limit, &mut self.slots);
             for &slot in &self.slots {
                 let entry = leaf.key(slot.into());
                 let word = rotated_back(entry.bits, part.tree);
