@@ -17,7 +17,7 @@
 //! asks for that. If it asks for rows with one filter, rows with other filters may be reported as well.
 
 use crate::code_scan::scan_codes;
-use crate::division::SearchCosts;
+use crate::division::{SearchCosts, SearchedWord};
 use crate::key::{IndexKey, RowId, rotated_back};
 use crate::pass::WordPass;
 use crate::query::{CodeLookup, NormalizedQuery, SearchCenter, SearchHit, SearchQuery};
@@ -31,9 +31,14 @@ use hamming::code::{distance_of_bytes, distance_of_words};
 
 /// A search in progress. It holds no locks and no pages between two batches.
 pub struct IndexSearch<'s> {
+    state: SearchState<'s>,
+    stage: SearchStage,
+}
+
+/// What all stages of a search use.
+struct SearchState<'s> {
     costs: SearchCosts,
     query: NormalizedQuery,
-    stage: SearchStage,
     /// The stretches that this process has taken, if several search together.
     taken: Option<TakenStretches<'s>>,
     /// If codes cannot be divided, the first process that takes them searches alone.
@@ -43,17 +48,25 @@ pub struct IndexSearch<'s> {
     max_candidates: usize,
 }
 
+/// What a search does next. A step of a stage returns the next stage when it has ended.
 enum SearchStage {
-    /// A pass with this radius, if the codes have one word.
-    Whole(u32, WordSearch),
-    /// A pass that finds candidates.
-    Candidates(WordPass),
+    Whole(WholePass),
+    Candidates(CandidatePass),
     /// Reads all rows with a code, from the key on.
     All(IndexKey),
     /// Reads the rows whose code is NULL, from the key on.
     Nulls(IndexKey),
     Done,
 }
+
+/// A pass with this radius, if the codes have one word.
+struct WholePass {
+    radius: u32,
+    search: WordSearch,
+}
+
+/// A pass that finds candidates, if the codes have several words.
+struct CandidatePass(WordPass);
 
 impl<'s> IndexSearch<'s> {
     /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that
@@ -74,62 +87,14 @@ impl<'s> IndexSearch<'s> {
             false => query.farthest,
         };
         let results = SearchResults::new(max_rows, if has_codes { layout.words() } else { 0 });
-        let (costs, stage) = (costs.clone(), SearchStage::Done);
         let divides = values && layout.has_code_tree();
         let (taken, undivided) = (together.filter(|_| divides), together.filter(|_| !divides));
         let taken = taken.map(TakenStretches::new);
-        let mut search = Self { costs, query, stage, taken, undivided, results, max_candidates: max_rows };
-        let radius = search.taken.is_none().then_some(radius);
-        search.stage = if values { search.pass(radius) } else { search.last_stage() };
-        search
-    }
-
-    /// Begins a pass with this radius; if it is `None`, all rows are candidates.
-    fn pass(&self, radius: Option<u32>) -> SearchStage {
-        let Some(center) = &self.query.center else { return SearchStage::All(IndexKey::FIRST) };
-        let Some(radius) = radius else {
-            return SearchStage::Candidates(WordPass::of_all(self.query.farthest));
-        };
-        let layout = self.costs.layout();
-        if layout.has_whole_codes() {
-            let ball = |center: &SearchCenter, radius| WordBall { center: center.first_word(), radius };
-            let also = self.query.also.iter().map(|other| ball(&other.center, other.radius)).collect();
-            let search = WordSearch::new(&self.costs, 0, ball(center, radius), also);
-            return SearchStage::Whole(radius, search);
-        }
-        let mut searched = self.costs.unsearched();
-        if let SearchStage::Candidates(last) = &self.stage {
-            searched
-                .iter_mut()
-                .zip(&last.searched)
-                .for_each(|(word, last)| word.extra_cost = last.extra_cost);
-        }
-        SearchStage::Candidates(match self.costs.divide(radius, &searched) {
-            Some(division) => WordPass::of_words(radius, division, searched),
-            None => WordPass::of_all(self.query.farthest),
-        })
-    }
-
-    /// The stage after all rows with a code.
-    fn last_stage(&self) -> SearchStage {
-        let is_mine = self.taken.as_ref().is_none_or(TakenStretches::has_last);
-        if self.query.nulls && is_mine { SearchStage::Nulls(IndexKey::FIRST) } else { SearchStage::Done }
-    }
-
-    /// The part of a tree in which this process searches for rows with a code.
-    fn part(&self) -> TreePart {
-        let all = self.costs.all_rows();
-        self.taken.as_ref().map_or(all, |taken| taken.within(all))
-    }
-
-    /// Goes on to the next stretch if the walk has ended, or if no stretch has begun.
-    fn next_stretch<S: Store>(&mut self, index: &Index<'_, S>, walk: Walk) -> Result<Walk, OutOfMemory> {
-        Ok(match (walk, &mut self.taken) {
-            (Walk::Done, Some(taken)) => {
-                taken.next(index, self.costs.all_rows())?.map_or(Walk::Done, Walk::From)
-            }
-            (walk, _) => walk,
-        })
+        let radius = taken.is_none().then_some(radius);
+        let state =
+            SearchState { costs: costs.clone(), query, taken, undivided, results, max_candidates: max_rows };
+        let stage = if values { state.pass(radius, &[]) } else { state.last_stage() };
+        Self { state, stage }
     }
 
     /// Appends the next part of the answer, in order. Returns false at the end.
@@ -142,51 +107,119 @@ impl<'s> IndexSearch<'s> {
         codes: Option<&mut impl CodeLookup>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<bool, OutOfMemory> {
+        let Self { state, stage } = self;
         index.store.check_for_interrupts();
-        self.results.begin_batch();
-        if self.undivided.take().is_some_and(|all| !all.take_all()) {
-            self.stage = SearchStage::Done;
+        state.results.begin_batch();
+        if state.undivided.take().is_some_and(|all| !all.take_all()) {
+            *stage = SearchStage::Done;
         }
-        match &mut self.stage {
+        let next = match stage {
             SearchStage::Done => return Ok(false),
-            SearchStage::Whole(..) => self.step_whole(index, hits)?,
-            SearchStage::Candidates(_) => self.step_candidates(index, codes, hits)?,
+            SearchStage::Whole(pass) => pass.step(state, index, hits)?,
+            SearchStage::Candidates(pass) => pass.step(state, index, codes, hits)?,
             &mut SearchStage::All(from) => {
-                let walk = self.rows(index, self.part(), from, hits)?;
-                self.stage = match self.next_stretch(index, walk)? {
-                    Walk::From(key) => SearchStage::All(key),
-                    Walk::Done => self.last_stage(),
-                };
+                let walk = state.rows(index, (state.part(), from), true, hits)?;
+                match state.next_stretch(index, walk)? {
+                    Walk::From(key) => Some(SearchStage::All(key)),
+                    Walk::Done => Some(state.last_stage()),
+                }
             }
             &mut SearchStage::Nulls(from) => {
-                let of_filter = self
-                    .costs
-                    .filter()
-                    .map(|filter| TreePart::of_filter(index.layout, filter.of_null_code()));
-                let nulls = of_filter.unwrap_or(TreePart::all(index.layout.nulls()));
-                self.stage = match self.rows(index, nulls, from, hits)? {
-                    Walk::From(key) => SearchStage::Nulls(key),
-                    Walk::Done => SearchStage::Done,
-                };
+                match state.rows(index, (state.nulls(index), from), false, hits)? {
+                    Walk::From(key) => Some(SearchStage::Nulls(key)),
+                    Walk::Done => Some(SearchStage::Done),
+                }
             }
+        };
+        if let Some(next) = next {
+            *stage = next;
         }
         Ok(true)
     }
 
     /// The words of the code of a hit of the last batch: `None` if the code is NULL or unknown.
     pub fn code_of<'a>(&'a self, hit: &'a SearchHit) -> Option<&'a [u64]> {
-        hit.kept.map(|kept| self.results.code(kept)).or(hit.word.as_ref().map(std::slice::from_ref))
+        hit.kept.map(|kept| self.state.results.code(kept)).or(hit.word.as_ref().map(std::slice::from_ref))
+    }
+}
+
+impl SearchState<'_> {
+    /// A pass with this radius; if it is `None`, all rows are candidates. `last` is what the last pass has
+    /// learned about the words of codes.
+    fn pass(&self, radius: Option<u32>, last: &[SearchedWord]) -> SearchStage {
+        let Some(center) = &self.query.center else { return SearchStage::All(IndexKey::FIRST) };
+        let of_all = || WordPass::of_all(self.query.farthest);
+        let Some(radius) = radius else { return SearchStage::Candidates(CandidatePass(of_all())) };
+        if self.costs.layout().has_whole_codes() {
+            let ball = |center: &SearchCenter, radius| WordBall { center: center.first_word(), radius };
+            let also = self.query.also.iter().map(|other| ball(&other.center, other.radius)).collect();
+            let search = WordSearch::new(&self.costs, 0, ball(center, radius), also);
+            return SearchStage::Whole(WholePass { radius, search });
+        }
+        let mut searched = self.costs.unsearched();
+        searched.iter_mut().zip(last).for_each(|(word, last)| word.extra_cost = last.extra_cost);
+        let division = self.costs.divide(radius, &searched);
+        let pass = division.map(|division| WordPass::of_words(radius, division, searched));
+        SearchStage::Candidates(CandidatePass(pass.unwrap_or_else(of_all)))
+    }
+
+    /// The stage after all rows with a code.
+    fn last_stage(&self) -> SearchStage {
+        let is_mine = self.taken.as_ref().is_none_or(TakenStretches::has_last);
+        if self.query.nulls && is_mine { SearchStage::Nulls(IndexKey::FIRST) } else { SearchStage::Done }
+    }
+
+    /// Appends the results of an ordered pass. Returns the next pass or stage.
+    fn end_pass(
+        &mut self,
+        (radius, by_words): (u32, bool),
+        last: &[SearchedWord],
+        hits: &mut Vec<SearchHit>,
+    ) -> Result<Option<SearchStage>, OutOfMemory> {
+        if let Some((_, others)) = self.query.nearest_to.split_first() {
+            if self.results.sorted.take(|a, b| in_order(others, a, b), hits)? {
+                self.taken.as_mut().map(TakenStretches::start_again);
+                return Ok(Some(self.pass(by_words.then_some(radius), last)));
+            }
+            if radius < self.query.farthest {
+                return Ok(Some(self.pass(self.costs.next_radius(radius, self.query.farthest), last)));
+            }
+        }
+        Ok(Some(self.last_stage()))
+    }
+
+    /// The part of a tree in which this process searches for rows with a code.
+    fn part(&self) -> TreePart {
+        let all = self.costs.all_rows();
+        self.taken.as_ref().map_or(all, |taken| taken.within(all))
+    }
+
+    /// The part of a tree that has the rows whose code is NULL.
+    fn nulls<S: Store>(&self, index: &Index<'_, S>) -> TreePart {
+        match self.costs.filter() {
+            Some(filter) => TreePart::of_filter(index.layout, filter.of_null_code()),
+            None => TreePart::all(index.layout.nulls()),
+        }
+    }
+
+    /// Goes on to the next stretch if the walk has ended, or if no stretch has begun.
+    fn next_stretch<S: Store>(&mut self, index: &Index<'_, S>, walk: Walk) -> Result<Walk, OutOfMemory> {
+        Ok(match (walk, &mut self.taken) {
+            (Walk::Done, Some(taken)) => {
+                taken.next(index, self.costs.all_rows())?.map_or(Walk::Done, Walk::From)
+            }
+            (walk, _) => walk,
+        })
     }
 
     /// Appends some of the rows of a part of a tree, from the key on.
     fn rows<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        part: TreePart,
-        from: IndexKey,
+        (part, from): (TreePart, IndexKey),
+        have_codes: bool,
         hits: &mut Vec<SearchHit>,
     ) -> Result<Walk, OutOfMemory> {
-        let have_codes = !matches!(self.stage, SearchStage::Nulls(_));
         let has_words = index.layout.has_whole_codes() && have_codes;
         let keeps = index.layout.has_code_tree() && have_codes;
         let mut refusal = Ok(());
@@ -203,23 +236,24 @@ impl<'s> IndexSearch<'s> {
         });
         refusal.map(|()| walk)
     }
+}
 
-    /// Reads some more leaves, if the codes have one word.
-    fn step_whole<S: Store>(
+impl WholePass {
+    /// Reads some more leaves.
+    fn step<S: Store>(
         &mut self,
+        state: &mut SearchState<'_>,
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
-    ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Whole(radius, search), query, results, .. } = self else {
-            return Ok(());
-        };
+    ) -> Result<Option<SearchStage>, OutOfMemory> {
+        let SearchState { query, results, .. } = state;
         if let Some((nearest, others)) = query.nearest_to.split_first() {
             let nearest = nearest.first_word();
             // There is no room for farther results.
             let last = results.sorted.last().filter(|_| query.grows);
-            let limit = last.and_then(|hit| hit.distance).unwrap_or(*radius);
+            let limit = last.and_then(|hit| hit.distance).unwrap_or(self.radius);
             let mut refusal = None;
-            search.step(index, limit, &mut |word, row| {
+            self.search.step(index, limit, &mut |word, row| {
                 if refusal.is_none() {
                     let is_seen_by_all = index.store.is_seen_by_all(row);
                     let distance = Some((word ^ nearest).count_ones());
@@ -230,65 +264,64 @@ impl<'s> IndexSearch<'s> {
             refusal.map_or(Ok(()), Err)?;
         } else {
             let mut hits = Collector::new(hits);
-            search.step(index, u64::BITS, &mut |word, row| {
+            self.search.step(index, u64::BITS, &mut |word, row| {
                 let is_seen_by_all = index.store.is_seen_by_all(row);
                 hits.add(SearchHit { word: Some(word), is_seen_by_all, ..SearchHit::unordered(row) });
             });
             hits.finish()?;
         }
-        if search.is_done() {
-            let radius = *radius;
-            self.end_pass(radius, true, hits)?;
-        }
-        Ok(())
+        if self.search.is_done() { state.end_pass((self.radius, true), &[], hits) } else { Ok(None) }
     }
+}
 
+impl CandidatePass {
     /// Finds some more candidates, and looks them up.
-    fn step_candidates<S: Store>(
+    fn step<S: Store>(
         &mut self,
+        state: &mut SearchState<'_>,
         index: &Index<'_, S>,
         codes: Option<&mut impl CodeLookup>,
         hits: &mut Vec<SearchHit>,
-    ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), query, .. } = self else { return Ok(()) };
-        let Some(center) = &query.center else { return Ok(()) };
+    ) -> Result<Option<SearchStage>, OutOfMemory> {
+        let Self(pass) = self;
+        let Some(center) = &state.query.center else { return Ok(Some(SearchStage::Done)) };
         if index.layout.has_code_tree() && !pass.is_by_words() {
-            return self.step_codes(index, hits);
+            return self.step_codes(state, index, hits);
         }
         let mut found = Vec::new();
-        let passed_on = pass.step(index, &self.costs, &center.words, self.max_candidates, &mut found)?;
-        if query.grows && pass.has_given_up() {
+        let passed_on = pass.step(index, &state.costs, &center.words, state.max_candidates, &mut found)?;
+        if state.query.grows && pass.has_given_up() {
             // Begins again: a pass through all rows finds the results so far once more, and farther rows as
             // well.
-            self.results.sorted.forget();
-            self.stage = SearchStage::Candidates(WordPass::of_all(query.farthest));
-            return Ok(());
+            state.results.sorted.forget();
+            *pass = WordPass::of_all(state.query.farthest);
+            return Ok(None);
         }
         match codes {
-            Some(codes) => self.check(found, codes, hits)?,
+            Some(codes) => Self::check(pass, state, found, codes, hits)?,
             None => {
                 grow(hits, found.len())?;
                 hits.extend(found.into_iter().map(SearchHit::unordered));
             }
         }
-        let Self { stage: SearchStage::Candidates(pass), .. } = self else { return Ok(()) };
         pass.note_reported(&passed_on);
         if pass.is_done {
-            let (radius, by_words) = (pass.radius, pass.is_by_words());
-            self.end_pass(radius, by_words, hits)?;
+            state.end_pass((pass.radius, pass.is_by_words()), &pass.searched, hits)
+        } else {
+            Ok(None)
         }
-        Ok(())
     }
 
     /// Reads some more leaves of the tree of whole codes.
     fn step_codes<S: Store>(
         &mut self,
+        state: &mut SearchState<'_>,
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
-    ) -> Result<(), OutOfMemory> {
-        let part = self.part();
-        let Self { stage: SearchStage::Candidates(pass), query, results, .. } = self else { return Ok(()) };
-        let Some(center) = &query.center else { return Ok(()) };
+    ) -> Result<Option<SearchStage>, OutOfMemory> {
+        let (Self(pass), part) = (self, state.part());
+        let SearchState { query, results, .. } = state;
+        let Some(center) = &query.center else { return Ok(Some(SearchStage::Done)) };
         // There is no room for farther results.
         let limit_of = |results: &SearchResults| {
             let last = results.sorted.last().filter(|_| query.grows);
@@ -311,24 +344,25 @@ impl<'s> IndexSearch<'s> {
             limit_of(results)
         };
         let walk = scan_codes(index, (part, pass.from()), &center.words, limit, report);
-        let (walk, radius) = (refusal.map(|()| walk)?, pass.radius);
-        match (self.next_stretch(index, walk)?, &mut self.stage) {
-            (Walk::From(key), SearchStage::Candidates(pass)) => pass.go_on_from(key),
-            _ => self.end_pass(radius, false, hits)?,
+        refusal?;
+        match state.next_stretch(index, walk)? {
+            Walk::From(key) => {
+                pass.go_on_from(key);
+                Ok(None)
+            }
+            Walk::Done => state.end_pass((pass.radius, false), &pass.searched, hits),
         }
-        Ok(())
     }
 
     /// Reports the candidates that lie in all balls and were not reported before.
     fn check(
-        &mut self,
+        pass: &WordPass,
+        state: &mut SearchState<'_>,
         mut found: Vec<RowId>,
         codes: &mut impl CodeLookup,
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
-        let Self { stage: SearchStage::Candidates(pass), query, costs, results, .. } = self else {
-            return Ok(());
-        };
+        let SearchState { query, costs, results, .. } = state;
         let (Some(center), layout) = (&query.center, costs.layout()) else { return Ok(()) };
         // In the order of the table, so that each of its pages is read once.
         found.sort_unstable();
@@ -345,28 +379,6 @@ impl<'s> IndexSearch<'s> {
             let distance = nearest.map(|nearest| distance_of_bytes(code, &nearest.bytes));
             results.add(hits, (row, distance, true), layout.words_of(code))?;
         }
-        Ok(())
-    }
-
-    /// Appends the results of an ordered pass, and goes on to the next pass or stage.
-    fn end_pass(
-        &mut self,
-        radius: u32,
-        by_words: bool,
-        hits: &mut Vec<SearchHit>,
-    ) -> Result<(), OutOfMemory> {
-        if let Some((_, others)) = self.query.nearest_to.split_first() {
-            if self.results.sorted.take(|a, b| in_order(others, a, b), hits)? {
-                self.taken.as_mut().map(TakenStretches::start_again);
-                self.stage = self.pass(by_words.then_some(radius));
-                return Ok(());
-            }
-            if radius < self.query.farthest {
-                self.stage = self.pass(self.costs.next_radius(radius, self.query.farthest));
-                return Ok(());
-            }
-        }
-        self.stage = self.last_stage();
         Ok(())
     }
 }
