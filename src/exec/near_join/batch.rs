@@ -18,11 +18,6 @@ impl JoinBatch {
         Self([empty(Side::Outer, outer), empty(Side::Inner, inner)])
     }
 
-    /// Bytes of memory that both sides take.
-    pub(super) fn taken(&self) -> usize {
-        self.0.iter().map(JoinSide::taken).sum()
-    }
-
     /// Raises the error of `hamming` if the codes of the two sides have different lengths.
     pub(super) fn check(&mut self) -> Result<(), SqlError> {
         let Self([outer, inner]) = self;

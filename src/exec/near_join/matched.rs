@@ -40,14 +40,6 @@ impl MatchedSet {
         Ok(())
     }
 
-    /// Bytes of this process's memory.
-    pub(super) fn taken(&self) -> usize {
-        match self {
-            Self::Own(words) => words.capacity() * size_of::<u64>(),
-            Self::Shared(_) => 0,
-        }
-    }
-
     /// Removes all rows, but keeps the room for them.
     pub(super) fn clear(&mut self) {
         if let Self::Own(words) = self {

@@ -67,10 +67,6 @@ impl RowStore {
         size_of_val(&self.words[..]) + size_of_val(&self.starts[..])
     }
 
-    pub(super) fn taken(&self) -> usize {
-        self.words.capacity() * WORD + self.starts.capacity() * size_of::<u32>()
-    }
-
     pub(super) fn clear(&mut self) {
         self.words.clear();
         self.starts.clear();

@@ -60,6 +60,7 @@ use super::output::JoinOutput;
 use super::partitions::JoinPartitions;
 use super::reader::RowReader;
 use super::shared::Sharing;
+use super::side::JoinSide;
 use super::spill::Spill;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
@@ -273,7 +274,8 @@ impl NearJoin {
         let JoinParts { batch, output, .. } = &mut self.parts;
         let is_found = self.finder.find(batch, &self.radii, output, &mut self.work)?;
         let of_files = self.partitions.as_ref().map_or(0, JoinPartitions::bytes);
-        self.work.peak(Count::Memory, (batch.taken() + self.finder.bytes() + of_files) as u64);
+        let rows: usize = batch.0.iter().map(JoinSide::taken).sum();
+        self.work.peak(Count::Memory, (rows + self.finder.bytes() + of_files) as u64);
         Ok(if is_found { JoinState::ReturnPairs } else { JoinState::ReturnMatches })
     }
 

@@ -36,6 +36,8 @@ pub(super) struct JoinSide {
     pub(super) first: u64,
     /// Which rows of the side are matched, if the join has to note that.
     pub(super) matched: MatchedSet,
+    /// The most bytes that the rows have taken.
+    most: usize,
     /// Why a code could not be added. It becomes an error only if the other side has a code.
     problem: Option<SqlError>,
 }
@@ -46,10 +48,11 @@ impl JoinSide {
         let codes = types.map(CodeList::of_first_bits).collect();
         let rows = RowStore::new(columns);
         let (places, numbers, matched) = (Vec::new(), Vec::new(), MatchedSet::default());
-        Self { rows, codes, count: 0, places, numbered, numbers, first: 0, matched, problem: None }
+        Self { rows, codes, count: 0, places, numbered, numbers, first: 0, matched, most: 0, problem: None }
     }
 
     pub(super) fn clear(&mut self) {
+        self.most = self.taken();
         self.rows.clear();
         self.codes.iter_mut().for_each(CodeList::clear);
         self.places.clear();
@@ -70,11 +73,9 @@ impl JoinSide {
         self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
     }
 
-    /// Bytes of memory that the side takes. Vectors have room for more rows than they have.
+    /// Bytes of memory that the side takes. It keeps the memory of the most rows that it has had.
     pub(super) fn taken(&self) -> usize {
-        let codes: usize = self.codes.iter().map(CodeList::taken).sum();
-        let numbers = self.places.capacity() * size_of::<u32>() + self.numbers.capacity() * size_of::<u64>();
-        self.rows.taken() + codes + numbers + self.matched.taken() + self.count * BYTES_IN_BUCKETS
+        self.most.max(self.bytes())
     }
 
     /// Adds a row, with its codes if it has any. A row without codes is left out if rows are not numbered.

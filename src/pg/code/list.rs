@@ -138,11 +138,6 @@ impl CodeList {
         size_of_val(&self.words[..])
     }
 
-    /// Bytes of memory that the list takes. It has room for more codes than it has.
-    pub(crate) fn taken(&self) -> usize {
-        self.words.capacity() * size_of::<u64>()
-    }
-
     /// Removes all codes. Later codes must have the same length.
     pub(crate) fn clear(&mut self) {
         self.words.clear();
