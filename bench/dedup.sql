@@ -32,7 +32,7 @@ SELECT format('CALL measure_dedup(%L, %L)', format('dense, %s, %s', linkage, rad
        'SELECT count(*) FROM (SELECT id, near_cluster(id, si, %s, %L) OVER (ORDER BY id) AS k FROM dense) AS c WHERE id = k', radius, linkage))
 FROM unnest('{leader, connected}'::text[]) AS linkage, unnest('{0, 1, 3, 6, 12}'::integer[]) AS radius \gexec
 CREATE INDEX ON fingerprint USING hamming (si);
-SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 -- A part of the join, for all of it would take minutes.
 CALL measure_dedup('join through the index, 3, 1 of 101', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 3 WHERE a.id % 101 = 1');
 CALL measure_dedup('join through the index, 6, 1 of 101', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 6 WHERE a.id % 101 = 1');

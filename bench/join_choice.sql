@@ -54,7 +54,7 @@ BEGIN
     END LOOP;
     RETURN CASE WHEN taken_time IS NOT NULL THEN (processor_seconds() - started) / few / times END;
 END $$;
-SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 SET statement_timeout = :'limit';
 SET enable_seqscan = off;
 SELECT format('INSERT INTO one_row SELECT %s, %s, %s, seconds_of_rows(%1$s, %2$s, %3$s, CASE WHEN %3$s <= 1000 THEN 10000 ELSE 300 END)', width, radius, rows) FROM nearness, size \gexec
@@ -64,7 +64,7 @@ SET enable_bitmapscan = off;
 SELECT format('UPDATE one_row SET compared = seconds_of_rows(width, radius, rows, least(10000, 1000000 / rows)) WHERE width = %s AND radius = %s AND rows = %s', width, radius, rows) FROM nearness, size \gexec
 RESET enable_indexscan;
 RESET enable_bitmapscan;
-RESET enable_hashjoin;
+RESET simhash_pg.enable_near_join;
 
 CREATE TABLE near_seconds (width integer, radius integer, a bigint, b bigint, memory text, seconds double precision);
 SET enable_nestloop = off;

@@ -32,7 +32,7 @@ DECLARE
     line text;
     shown text := '';
 BEGIN
-    PERFORM set_config('enable_hashjoin', (plan !~ 'Index')::text, true), set_config('enable_nestloop', (plan !~ 'Near')::text, true);
+    PERFORM set_config('simhash_pg.enable_near_join', (plan !~ 'Index')::text, true), set_config('enable_nestloop', (plan !~ 'Near')::text, true);
     FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
         shown := shown || line || E'\n';
     END LOOP;

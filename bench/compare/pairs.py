@@ -54,7 +54,7 @@ def main(results, sockets, rows):
 
         join = f"SELECT count(*) FROM code AS a JOIN code AS b ON hamming(a.si, b.si) <= {RADIUS[BITS]} AND a.id < b.id"
         ask("a join", join)
-        ask("a join, by the index", join, before=["SET enable_hashjoin = off"])
+        ask("a join, by the index", join, before=["SET simhash_pg.enable_near_join = off"])
         few = f"(SELECT * FROM code WHERE id < {SCAN_ROWS})"
         ask("bit_count, all with all", f"""SELECT count(*) FROM {few} AS a, {few} AS b
             WHERE a.id < b.id AND bit_count((a.si # b.si)::bit(64)) <= {RADIUS[BITS]}""", SCAN_ROWS)

@@ -29,18 +29,18 @@ ANALYZE fingerprinted_doc1;
 CREATE UNLOGGED TABLE as_many AS SELECT * FROM fingerprinted ORDER BY id DESC LIMIT 20476;
 SELECT count(*) * (count(*) - 1) / 2 AS comparisons FROM as_many \gset
 SET enable_mergejoin = off;
-SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 CALL measure('comparisons', 'SELECT count(*) FROM as_many AS a JOIN as_many AS b ON a.id < b.id AND hamming(a.si, b.si) <= 6');
 RESET enable_mergejoin;
-RESET enable_hashjoin;
+RESET simhash_pg.enable_near_join;
 CALL measure('pairs', 'CREATE UNLOGGED TABLE pair AS
     SELECT a.id AS a, b.id AS b, hamming(a.si, b.si) AS distance FROM fingerprinted AS a JOIN fingerprinted AS b ON a.id < b.id AND hamming(a.si, b.si) <= 6');
 CALL measure('pairs doc1', 'CREATE UNLOGGED TABLE pair_doc1 AS
     SELECT a.id AS a, b.id AS b, hamming(a.si, b.si) AS distance FROM fingerprinted_doc1 AS a JOIN fingerprinted_doc1 AS b ON a.id < b.id AND hamming(a.si, b.si) <= 11');
 CALL measure('index', 'CREATE INDEX ON fingerprinted USING hamming (si)');
-SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 CALL measure('join', 'SELECT count(*) FROM fingerprinted AS a JOIN fingerprinted AS b ON a.id < b.id AND hamming(a.si, b.si) <= 6');
-RESET enable_hashjoin;
+RESET simhash_pg.enable_near_join;
 
 -- What came of it, for the fingerprints of the paper and for doc1.
 CREATE FUNCTION found(fingerprints regclass, pairs regclass, radius integer,

@@ -73,9 +73,9 @@ SELECT format('CALL measure(%L, %s, %L, %L)', 'recipe', radius, 'stored', format
     JOIN signature AS x ON x.id = a JOIN signature AS y ON y.id = b WHERE minhash_similarity(x.seen, y.seen) >= 0.4', pg_temp.candidates(radius)))
 FROM generate_series(14, 20, 2) AS radius \gexec
 CREATE INDEX ON fingerprint USING hamming (si);
-SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 CALL measure('join', 14, NULL, 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 14 AND a.id < b.id');
-RESET enable_hashjoin;
+RESET simhash_pg.enable_near_join;
 
 -- The pairs that count: a changed text with its original, and two originals that are not related.
 CREATE TABLE judged AS

@@ -24,6 +24,18 @@ pub(crate) fn vacuum_delay_point() {
     }
 }
 
+/// The wait event of a process that waits until the others have written their rows of a near join to files.
+/// Up to 16, extensions have no events of their own, and this is that of a parallel hash join.
+pub(crate) fn near_join_wait_event() -> u32 {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    return pg_sys::WaitEventIPC::WAIT_EVENT_HASH_BUILD_HASH_OUTER;
+    // SAFETY: PostgreSQL keeps a copy of the name, once for all processes.
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    unsafe {
+        pg_sys::WaitEventExtensionNew(c"NearJoinPartition".as_ptr())
+    }
+}
+
 /// Raises an error if a row that the snapshot sees may be missing on the page: PostgreSQL's
 /// TestForOldSnapshot. Up to 16, VACUUM may remove such rows early (`old_snapshot_threshold`). Since 17, it
 /// never does.

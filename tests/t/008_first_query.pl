@@ -17,6 +17,7 @@ $node->safe_psql(
 	ALTER DATABASE postgres SET jit = off;
 	ALTER DATABASE postgres SET enable_mergejoin = off;
 	ALTER DATABASE postgres SET enable_hashjoin = off;
+	ALTER DATABASE postgres SET simhash_pg.enable_near_join = off;
 	CREATE FUNCTION count_near(query bigint, radius integer) RETURNS bigint LANGUAGE plpgsql AS $$
 	BEGIN
 		RETURN (SELECT count(*) FROM document WHERE hamming(si, query) <= radius);

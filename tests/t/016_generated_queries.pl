@@ -19,9 +19,9 @@ my $queries = $ENV{QUERIES} // 1000;
 diag("seed $seed");
 
 my %ways = (
-	'by index' => "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off;",
+	'by index' => "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off;",
 	'by near join' => "SET search_path = ours, public; SET enable_nestloop = off;",
-	'by scan' => "SET search_path = ours, public; SET enable_hashjoin = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
+	'by scan' => "SET search_path = ours, public; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
 	'by arithmetic' => "SET search_path = arithmetic, public;");
 
 my ($generator, $node);

@@ -153,7 +153,7 @@ is($there, $here, 'which finds the same pairs');
 cmp_ok($there, '>', 9000, 'and not only those of a row with itself');
 $node->safe_psql('shard_0', 'CREATE TABLE few AS SELECT * FROM document WHERE id < 50');
 $node->safe_psql('postgres', 'CREATE FOREIGN TABLE few (id bigint, si bigint) SERVER shard_0; ALTER SERVER shard_0 OPTIONS (ADD use_remote_estimate \'true\')');
-is_deeply([ remote_sql('SET jit = off; SET enable_hashjoin = off; SET enable_nestloop = off', 'SELECT a.id, b.id FROM few AS a JOIN document_0 AS b ON hamming(a.si, b.si) <= 3') ],
+is_deeply([ remote_sql('SET jit = off; SET simhash_pg.enable_near_join = off; SET enable_nestloop = off', 'SELECT a.id, b.id FROM few AS a JOIN document_0 AS b ON hamming(a.si, b.si) <= 3') ],
 	['SELECT r1.id, r2.id FROM (public.few r1 INNER JOIN public.document r2 ON ((public.hamming_within(r1.si, r2.si, 3))))'], 'tables of one server can be joined there');
 
 # Blocks of near pairs: each server has some of them, and joins its own.

@@ -163,8 +163,8 @@ sub any_join
 }
 
 my %ways = (
-	'by index' => 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_material = off;',
-	'by scan' => 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_bitmapscan = off;');
+	'by index' => 'SET LOCAL simhash_pg.enable_near_join = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_material = off;',
+	'by scan' => 'SET LOCAL simhash_pg.enable_near_join = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_bitmapscan = off;');
 sub any_memory { return sprintf "SET LOCAL work_mem = '%dkB'; SET LOCAL hash_mem_multiplier = 1; ", 64 * 2**int rand 7; }
 my $workers = 'SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0; SET LOCAL min_parallel_table_scan_size = 0;';
 my (%joined, $pairs);

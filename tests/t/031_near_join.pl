@@ -34,7 +34,7 @@ my @stages = (
 	[ 'further conditions', 'SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 AND waits(a.id + b.id - b.id)', $sleeps ],
 	[ 'rows without a partner', 'SELECT count(*) FROM scattered AS a LEFT JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 1 WHERE waits(a.id + coalesce(b.id, 0))', $sleeps ],
 	[ 'inner rows without a partner', 'SELECT count(*) FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 1 WHERE waits(b.id + coalesce(a.id, 0))', $sleeps ]);
-my $right = $node->safe_psql('postgres', 'SET enable_hashjoin = off; SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 16 AND a.id < 200');
+my $right = $node->safe_psql('postgres', 'SET simhash_pg.enable_near_join = off; SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 16 AND a.id < 200');
 my $session = session($node, on_error_stop => 0);
 $session->query($settings);
 for my $stage (@stages)
@@ -130,6 +130,15 @@ cmp_ok($shared_joins, '>', 0, "workers divide both sides: $shared_joins joins");
 cmp_ok($processes, '>', 0, "and join them together: $processes more processes");
 my (undef, undef, $limited) = run_psql($node, 'postgres', "$settings SET temp_file_limit = '100kB'; SELECT count(*) FROM consecutive AS a LEFT JOIN consecutive AS b ON hamming(a.si, b.si) <= 0 AND a.id <> b.id;");
 like($limited, qr/temporary file size exceeds/, 'temp_file_limit ends a join');
+# PostgreSQL counts the temporary files.
+my $temporary = q{SELECT temp_files, temp_bytes FROM pg_stat_database WHERE datname = 'postgres'};
+my ($files, $bytes) = split /\|/, $node->safe_psql('postgres', $temporary);
+my $filed = 'SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3';
+my $offset = -s $node->logfile;
+like($node->safe_psql('postgres', "$settings SET log_temp_files = 0; EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) $filed"),
+	qr/Custom Scan \(Near Join\).*\n(?: +(?!->).*\n)* +Buffers: .*temp read=[1-9]\d* written=[1-9]/, 'EXPLAIN (BUFFERS) has the temporary blocks of the node');
+like(slurp_file($node->logfile, $offset), qr/LOG:  temporary file: path .*, size [1-9]/, 'log_temp_files names the files');
+ok($node->poll_query_until('postgres', "SELECT temp_files > $files AND temp_bytes > $bytes FROM ($temporary) AS s"), 'pg_stat_database counts them');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'and no file is left');
 
 # In workers.
@@ -150,7 +159,7 @@ for my $how (['pg_cancel_backend', q{application_name = 'joins' AND backend_type
 	my ($function, $who, $message) = @$how;
 	my ($nothing, $said) = ('', '');
 	my $reader = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $reading ], '<', \undef, '>', \$nothing, '2>', \$said);
-	ok($node->poll_query_until('postgres', q{SELECT count(*) FILTER (WHERE wait_event = 'PgSleep') = 1 AND count(*) FILTER (WHERE wait_event = 'Extension') > 0
+	ok($node->poll_query_until('postgres', q{SELECT count(*) FILTER (WHERE wait_event = 'PgSleep') = 1 AND count(*) FILTER (WHERE wait_event IN ('HashBuildHashOuter', 'NearJoinPartition')) > 0
 		FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), "$function: a worker reads, another one waits");
 	$node->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE $who");
 	$reader->finish;
@@ -161,7 +170,7 @@ for my $how (['pg_cancel_backend', q{application_name = 'joins' AND backend_type
 my $again = 'SELECT count(*), sum(s.id) FROM generate_series(1, 3) AS v LEFT JOIN (SELECT a.id FROM scattered AS a LEFT JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 3 AND a.id < b.id OFFSET 0) AS s ON s.id > v * 1000';
 like($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $again"),
 	qr/Gather \(.* loops=3\).*Parallel Custom Scan \(Near Left Join\)/s, 'a join of workers begins again');
-is($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; $again"), $node->safe_psql('postgres', "SET enable_hashjoin = off; $again"), 'with the same rows');
+is($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; $again"), $node->safe_psql('postgres', "SET simhash_pg.enable_near_join = off; $again"), 'with the same rows');
 is($node->safe_psql('postgres', "$parallel SELECT count(*) FROM (SELECT FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si) <= 3 LIMIT 10) AS s"), 10, 'and ends early');
 
 my $hangs = "$parallel SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 AND waits(a.id + b.id - b.id)";

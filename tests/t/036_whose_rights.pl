@@ -123,12 +123,12 @@ sub draw_table
 	return { sql => $sql, kind => $kind, code => $code, rows => $rows, near => $near, heard => \@heard };
 }
 
-my $index = 'SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off; SET enable_hashjoin = off;';
+my $index = 'SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off;';
 my $workers = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET min_parallel_index_scan_size = 0;';
 my %plans = (
 	'scan' => 'SET enable_indexscan = off; SET enable_bitmapscan = off;',
 	'index' => $index,
-	'bitmap' => 'SET enable_seqscan = off; SET enable_indexscan = off; SET enable_hashjoin = off;',
+	'bitmap' => 'SET enable_seqscan = off; SET enable_indexscan = off; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off;',
 	'near join' => 'SET enable_nestloop = off;',
 	'near join, small memory' => q{SET enable_nestloop = off; SET work_mem = '64kB'; SET hash_mem_multiplier = 1;},
 	'workers' => "$workers SET enable_nestloop = off;",

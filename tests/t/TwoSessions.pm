@@ -127,9 +127,9 @@ my %plans = (
 	'near join' => $near,
 	'near join, little memory' => "$near; work_mem = '64kB'; hash_mem_multiplier = 1",
 	'near join, workers' => "$near; $workers",
-	'index' => 'enable_seqscan = off; enable_sort = off; enable_hashjoin = off; enable_mergejoin = off; enable_bitmapscan = off',
-	'bitmap' => 'enable_seqscan = off; enable_hashjoin = off; enable_mergejoin = off; enable_indexscan = off',
-	'nested loop' => 'enable_hashjoin = off; enable_mergejoin = off; enable_indexscan = off; enable_bitmapscan = off',
+	'index' => 'enable_seqscan = off; enable_sort = off; enable_hashjoin = off; simhash_pg.enable_near_join = off; enable_mergejoin = off; enable_bitmapscan = off',
+	'bitmap' => 'enable_seqscan = off; enable_hashjoin = off; simhash_pg.enable_near_join = off; enable_mergejoin = off; enable_indexscan = off',
+	'nested loop' => 'enable_hashjoin = off; simhash_pg.enable_near_join = off; enable_mergejoin = off; enable_indexscan = off; enable_bitmapscan = off',
 	'default' => '',
 );
 # A serializable transaction locks the whole table only in a sequential scan, and arithmetic has no other scan.

@@ -6,6 +6,7 @@
 use super::explain::{Count, JoinWork};
 use super::file::RowFile;
 use super::matched::MatchedSet;
+use crate::pg::compat::near_join_wait_event;
 use crate::plan::near_join::{BySide, JoinKind, Side};
 use pgrx::pg_sys::{self, Barrier, MemoryContext, SharedFileSet};
 use std::ffi::CString;
@@ -156,7 +157,7 @@ impl Sharing {
     /// Waits for the others. Returns true in exactly one of the processes.
     fn wait(self) -> bool {
         // SAFETY: the shared memory is attached, and this process is attached to the barrier.
-        unsafe { pg_sys::BarrierArriveAndWait(&raw mut (*self.state).barrier, pg_sys::PG_WAIT_EXTENSION) }
+        unsafe { pg_sys::BarrierArriveAndWait(&raw mut (*self.state).barrier, near_join_wait_event()) }
     }
 
     /// Detaches from the barrier: from now on nobody waits for this process.

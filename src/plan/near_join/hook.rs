@@ -6,7 +6,7 @@ use super::nested_loops;
 use super::path::{Sides, propose};
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{Planner, Relation};
-use pgrx::{pg_guard, pg_sys};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::cell::Cell;
 
 thread_local! {
@@ -14,13 +14,25 @@ thread_local! {
     static NEXT: Cell<pg_sys::set_join_pathlist_hook_type> = const { Cell::new(None) };
 }
 
-/// Installs our hook. Called when the library is loaded. If a query on distances
-/// loads it, no join of that query has been planned yet.
+/// Whether near joins are proposed where PostgreSQL has another plan.
+static ENABLE_NEAR_JOIN: GucSetting<bool> = GucSetting::<bool>::new(true);
+
+/// Installs our hook and defines its configuration parameter. Called when the library is loaded. If a query on
+/// distances loads it, no join of that query has been planned yet.
 pub(crate) fn install_hook() {
+    GucRegistry::define_bool_guc(
+        c"simhash_pg.enable_near_join",
+        c"Enables the planner's use of near join plans.",
+        c"",
+        &ENABLE_NEAR_JOIN,
+        GucContext::Userset,
+        GucFlags::EXPLAIN,
+    );
     // SAFETY: a backend has one thread, and nothing else uses these variables while a library is loaded.
     unsafe {
         NEXT.set(pg_sys::set_join_pathlist_hook);
         pg_sys::set_join_pathlist_hook = Some(on_join);
+        pg_sys::MarkGUCPrefixReserved(c"simhash_pg".as_ptr());
     }
 }
 
@@ -39,8 +51,8 @@ unsafe extern "C-unwind" fn on_join(
             pg_sys::ffi::pg_guard_ffi_boundary(|| next(root, join, outer, inner, type_, extra));
         }
         let (Some(kind), Some(planner)) = (JoinKind::of(type_), Planner::new(&root)) else { return };
-        // `enable_hashjoin` also disables this node, except for a full join, which has no other plan.
-        let is_enabled = pg_sys::enable_hashjoin || kind == JoinKind::Full;
+        // A full join by a distance may have no other plan.
+        let is_enabled = ENABLE_NEAR_JOIN.get() || kind == JoinKind::Full;
         if !is_enabled && kind != JoinKind::Semi || !(*join).lateral_relids.is_null() {
             return;
         }

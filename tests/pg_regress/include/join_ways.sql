@@ -1,8 +1,10 @@
 -- Each query of join_query by a nested loop and by a near join, with enough memory and with little: the number of rows, and
 -- what they are.
+SET simhash_pg.enable_near_join = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 CREATE TABLE join_truth AS SELECT number, join_answer(query) AS answer, join_plan(query) AS plan FROM join_query;
+RESET simhash_pg.enable_near_join;
 RESET enable_hashjoin;
 SET enable_nestloop = off;
 SELECT plan.plan, truth.plan, count(*), sum(split_part(answer, ' ', 1)::bigint) AS rows, sum((join_answer(query) <> answer)::integer) AS wrong

@@ -44,6 +44,7 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET enable_sort = off;
 SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
 SET enable_memoize = off;

@@ -25,6 +25,7 @@ END $$;
 \pset format unaligned
 SET enable_seqscan = off;
 SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
 SET enable_memoize = off;
@@ -99,11 +100,13 @@ SELECT plan('SELECT p.id FROM probe AS p WHERE EXISTS (SELECT FROM document AS d
 SELECT plan('SELECT p.id FROM probe AS p WHERE NOT EXISTS (SELECT FROM document AS d WHERE hamming(d.si, p.si) <= 3 AND d.id <> p.id)');
 -- a join on distance 0 is an equality
 SET enable_hashjoin = on;
+SET simhash_pg.enable_near_join = on;
 SET enable_seqscan = on;
 SET enable_nestloop = off;
 SELECT plan('SELECT d.id FROM probe AS p JOIN document AS d ON hamming(d.si, p.si) = 0');
 RESET enable_nestloop;
 SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 SET enable_seqscan = off;
 -- OR and AND
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 3 OR hamming(si, 43) <= 3');

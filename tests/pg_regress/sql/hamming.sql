@@ -77,6 +77,7 @@ PREPARE generic (bigint, integer) AS SELECT id FROM document WHERE hamming(si, $
 PREPARE generic_nearest (bigint) AS SELECT id FROM document ORDER BY hamming(si, $1) LIMIT 3;
 SET plan_cache_mode = force_generic_plan;
 SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 SET enable_mergejoin = off;
 SET jit = off;
 SELECT query AS not_by_the_index, plan(query)

@@ -41,7 +41,12 @@ UNION SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.look, b.l
 SELECT count(*), count(*) = (SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3 OR hamming(a.look, b.look) <= 35) AS same
 FROM (SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3
       UNION SELECT a.id, b.id FROM join_a AS a JOIN join_b AS b ON hamming(a.look, b.look) <= 35) AS either;
--- The setting of hash joins also holds for near joins.
+-- The switch of near joins. A full join has no other plan.
+SET simhash_pg.enable_near_join = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
+SET simhash_pg.enable_other = off;
+RESET simhash_pg.enable_near_join;
 SET enable_hashjoin = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 3;
 RESET enable_hashjoin;

@@ -72,7 +72,7 @@ BEGIN
     RETURN array_to_string(joins, ', ');
 END $$;
 CREATE FUNCTION answer_of_loop(query text) RETURNS text LANGUAGE sql
-    SET enable_hashjoin = off SET enable_mergejoin = off AS 'SELECT answer(query)';
+    SET simhash_pg.enable_near_join = off SET enable_mergejoin = off AS 'SELECT answer(query)';
 CREATE TABLE truth AS SELECT number, answer_of_loop(query) AS answer FROM shape;
 
 SET enable_nestloop = off;

@@ -79,7 +79,7 @@ SELECT answer.way, count(*), count(*) FILTER (WHERE answer.line IS NOT DISTINCT 
 FROM answer JOIN answer AS scanned USING (number) WHERE scanned.way = 'scan' GROUP BY answer.way ORDER BY answer.way;
 -- a search that is rescanned
 SET enable_material = off;
-SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 SET enable_mergejoin = off;
 SELECT count(*) FROM generate_series(1, 3) AS n, LATERAL (SELECT FROM document, question WHERE hamming(document.code, (SELECT code FROM document WHERE id = 301)) <= 130 AND question.number = 1) AS x;
 -- a query may end before it has read all rows

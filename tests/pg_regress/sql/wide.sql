@@ -51,9 +51,9 @@ SELECT * FROM wide_truth WHERE answer <> wide_answer(query);
 RESET hash_mem_multiplier;
 RESET work_mem;
 RESET enable_nestloop;
-SET enable_hashjoin = off;
+SET simhash_pg.enable_near_join = off;
 SELECT * FROM wide_truth WHERE answer <> wide_answer(query);
-RESET enable_hashjoin;
+RESET simhash_pg.enable_near_join;
 -- Different lengths are an error, as in a nested loop.
 SELECT count(*) FROM wide_a AS a FULL JOIN wide_b AS b ON hamming(a.loose, b.loose || b'1') <= 3;
 SELECT count(*) FROM wide_a AS a FULL JOIN wide_b AS b ON hamming(a.loose, b.short) <= 3;
