@@ -50,13 +50,15 @@ impl<'p> NearCondition<'p> {
             return None;
         }
         let level = clauses().map(|clause| clause.security_level).min()?;
+        // PostgreSQL has no way to test another condition first, or to compare all rows.
+        let is_only_plan = kind == JoinKind::Full && join.pathlist.is_null();
         // Bounded: as many as the query has conditions.
         let mut found: Vec<Self> = clauses()
             .filter(|clause| !(kind.is_outer() && is_pushed_down(clause, join)))
             // A condition of a lower security level may hide rows from the other conditions.
             .filter(|clause| clause.leakproof || clause.security_level == level)
-            .filter_map(|clause| Self::read(planner, [outer, inner], clause, &ours))
-            .filter(|found| conditions.len() == 1 || found.has_known_length)
+            .filter_map(|clause| Self::read(planner, [outer, inner], clause, is_only_plan, &ours))
+            .filter(|found| is_only_plan || conditions.len() == 1 || found.has_known_length)
             .collect();
         // The query may contain both a comparison and the call that the comparison was rewritten to.
         let written: Exprs = found.iter().filter(|found| found.is_written()).map(Self::expr).collect();
@@ -73,32 +75,41 @@ impl<'p> NearCondition<'p> {
         planner: Planner<'p>,
         [outer, inner]: [Relation<'p>; 2],
         clause: &'p RestrictInfo,
+        is_only_plan: bool,
         ours: &ExtensionOids,
     ) -> Option<Self> {
         // SAFETY: a condition has an expression.
         let written = unsafe { Expr::new(clause.clause) };
-        let ((codes, within), is_whole, expr) = match call_of(written, ours) {
+        let ((codes, mut within), mut is_whole, mut expr) = match call_of(written, ours) {
             Some(call) => (call, true, written),
             None => {
                 let Rewritten { within, replaces } = rewritten_as_call(written, ours)?;
                 (call_of(within, ours)?, replaces, within)
             }
         };
-        let Within { a, b, radius } = within;
+        let Within { a, b, .. } = within;
         let are_of = |a, b| planner.is_of(a, outer.relids) && planner.is_of(b, inner.relids);
         let outer = match () {
             () if are_of(a, b) => 0,
             () if are_of(b, a) => 1,
             () => return None,
         };
-        if planner.has_relations(radius) || expr.has_volatile_functions() {
+        if planner.has_relations(within.radius) && is_only_plan {
+            // The radius of a similarity depends on the length of the codes, if it is not known. All rows are
+            // near then, and the condition is tested.
+            within.radius = Expr::integer(i32::MAX);
+            let function = expr.as_function()?.id;
+            expr = Expr::function(function, pg_sys::BOOLOID, &[a, b, within.radius]);
+            is_whole = false;
+        }
+        if planner.has_relations(within.radius) || expr.has_volatile_functions() {
             return None;
         }
         let lengths = [a, b].map(bits_of);
         let has_known_length = lengths.iter().all(Option::is_some);
         // The node compares only the first bits of longer codes. Two codes of different lengths are an error.
-        let has_whole_codes = lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
-        let is_whole = is_whole && has_whole_codes;
+        let is_one_word = lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
+        let is_whole = is_whole && is_one_word;
         let call = if expr == written { clause } else { with_clause(planner, clause, expr) };
         let bits = within.bits().unwrap_or(hamming::BITS).min(MAX_BITS);
         let radius = within.expected_radius(planner).min(bits);

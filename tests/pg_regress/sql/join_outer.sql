@@ -93,6 +93,29 @@ SELECT count(*) FROM wide AS a FULL JOIN wide AS b ON (SELECT 0.93) < hamming_si
 EXECUTE counted (0.935);
 RESET plan_cache_mode;
 
+-- Bit strings of unknown length: a full join has no other plan, with a further condition, a WHERE, or by a similarity. If an equality of another
+-- condition makes a hash join possible, that is the plan: the condition may keep lengths apart.
+CREATE TABLE varying_a AS SELECT i AS id, i % 5 AS grp, (i * 7)::bit(16)::varbit AS code FROM generate_series(1, 60) AS i UNION ALL SELECT 61, 1, NULL;
+CREATE TABLE varying_b AS SELECT i AS id, i % 4 AS grp, (i * 5)::bit(16)::varbit AS code FROM generate_series(1, 50) AS i UNION ALL SELECT 51, 1, NULL;
+ANALYZE varying_a, varying_b;
+CREATE FUNCTION varying_full(near text, counted text, filter text DEFAULT 'true') RETURNS TABLE (rows bigint, same boolean) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SELECT array_agg((s.a, s.b) ORDER BY s.a, s.b) FROM (SELECT a.id AS a, b.id AS b FROM varying_a AS a FULL JOIN varying_b AS b ON %s WHERE %s) AS s', near, filter) INTO near;
+    EXECUTE format('SELECT count(*), array_agg((s.a, s.b) ORDER BY s.a, s.b)::text = %L FROM (SELECT a.id AS a, b.id AS b FROM varying_a AS a LEFT JOIN varying_b AS b ON %s WHERE %s
+        UNION ALL SELECT a.id, b.id FROM varying_b AS b LEFT JOIN varying_a AS a ON false WHERE NOT EXISTS (SELECT FROM varying_a AS a WHERE %2$s) AND %3$s) AS s', near, counted, filter) INTO rows, same;
+    RETURN NEXT;
+END $$;
+SELECT * FROM varying_full('hamming(a.code, b.code) <= 2 AND a.grp <> b.grp', 'bit_count(a.code # b.code) <= 2 AND a.grp <> b.grp');
+SELECT * FROM varying_full('hamming(a.code, b.code) <= 2', 'bit_count(a.code # b.code) <= 2', 'coalesce(a.grp, 1) + coalesce(b.grp, 2) > 3');
+SELECT * FROM varying_full('hamming_similarity(a.code, b.code) >= 0.9', '1 - bit_count(a.code # b.code) / 16.0 >= 0.9');
+SELECT * FROM varying_full('hamming_within(a.code, b.code, a.grp)', 'bit_count(a.code # b.code) <= a.grp');
+EXPLAIN (COSTS OFF) SELECT FROM varying_a AS a FULL JOIN varying_b AS b ON hamming_similarity(a.code, b.code) >= 0.9;
+INSERT INTO varying_b VALUES (52, 1, B'101');
+SELECT count(*) FROM varying_a AS a FULL JOIN varying_b AS b ON hamming(a.code, b.code) <= 2 AND a.grp <> b.grp;
+SELECT count(*) FROM varying_a AS a FULL JOIN varying_b AS b ON length(a.code) = length(b.code) AND hamming(a.code, b.code) <= 2 AND a.grp <> b.grp;
+DROP TABLE varying_a, varying_b;
+DROP FUNCTION varying_full;
+
 -- PlaceHolderVars below, at and above near joins. Since 16, phnullingrels has the outer joins that may have made one NULL.
 CREATE TABLE doc AS SELECT g AS id, hashint8extended(g / 10, 1) # (1::bigint << (g % 60)) AS si FROM generate_series(1, 5000) AS g;
 CREATE TABLE meta AS SELECT g AS id, 't' || g AS title FROM generate_series(1, 4000) AS g;
