@@ -109,8 +109,7 @@ fn main() {
                 work();
                 processor_seconds() - begin
             };
-            let of =
-                |linkage| seconds(&mut || drop(keepers(codes, radius, None, linkage, &mut || ()).unwrap()));
+            let of = |linkage| seconds(&mut || drop(keepers(codes, radius, linkage, &mut || ()).unwrap()));
             let (leader, connected) = (of(Linkage::Leader), of(Linkage::Connected));
             print!("{name:12} {radius:6} {leader:8.2} {connected:10.2}");
             if (radius <= MAX_RADIUS_OF_PAIRS || *width > 1) && *name != "equal" {

@@ -11,7 +11,7 @@
 //! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
-use base::{Limit, OutOfMemory, Problem, ProblemKind, reserve};
+use base::{Limit, OutOfMemory, Problem, ProblemKind, collect, reserve};
 
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
@@ -186,6 +186,12 @@ impl<'a> CodeSlice<'a> {
     /// The words of all codes, one behind the other.
     pub fn words(self) -> &'a [u64] {
         self.words
+    }
+
+    /// Joins each code with another code, which follows it.
+    pub fn joined(self, others: Self) -> Result<Vec<u64>, OutOfMemory> {
+        let words = self.iter().zip(others.iter()).flat_map(|(code, other)| code.iter().chain(other));
+        collect(words.copied(), self.len().saturating_mul(self.width + others.width))
     }
 
     /// Copies the codes at these `count` places.

@@ -153,7 +153,7 @@ proptest! {
             }
         }
         for (linkage, expected) in [(Linkage::Leader, leaders), (Linkage::Connected, connected)] {
-            prop_assert_eq!(keepers(table.codes(), radius, None, linkage, &mut || ()).unwrap(), expected);
+            prop_assert_eq!(keepers(table.codes(), radius, linkage, &mut || ()).unwrap(), expected);
         }
     }
 }

@@ -5,7 +5,9 @@ use crate::pg::code::list::CodeList;
 use crate::pg::progress::Reporter;
 use crate::pg::report::SqlError;
 use base::{Limit, OutOfMemory, collect, reserve};
-use hamming::clusters::{self, Linkage, SecondCode};
+use hamming::clusters::{self, Linkage};
+use hamming::code::CodeSlice;
+use hamming::near_pairs::CodeRadii;
 use pgrx::pg_sys;
 
 /// The codes that are not NULL, and the numbers of their rows.
@@ -65,13 +67,16 @@ impl CodesOfRows {
         second: Option<(&Self, i32)>,
         linkage: Linkage,
     ) -> Result<Vec<u32>, SqlError> {
-        let (codes, radius) = (self.codes.codes(), self.check_radius("radius", radius)?);
+        let mut codes = self.codes.codes();
+        let mut radii = CodeRadii::from(self.check_radius("radius", radius)?);
+        let joined;
+        if let Some((other, radius)) = second {
+            radii = radii.and(codes.width(), other.check_radius("second_radius", radius)?);
+            joined = codes.joined(other.codes.codes())?;
+            codes = CodeSlice::new(&joined, codes.width() + other.codes.codes().width());
+        }
         let mut reporter = Reporter::of("near_cluster", format!("{} codes", codes.len()));
-        let second = second.map(|(other, radius)| {
-            let radius = other.check_radius("second_radius", radius)?;
-            Ok::<_, SqlError>(SecondCode { codes: other.codes.codes(), radius })
-        });
-        let found = clusters::keepers(codes, radius, second.transpose()?, linkage, &mut reporter)?;
+        let found = clusters::keepers(codes, radii, linkage, &mut reporter)?;
         reporter.end();
         let mut keepers = collect(0..rows as u32, rows)?;
         for (&row, &keeper) in self.rows.iter().zip(&found) {

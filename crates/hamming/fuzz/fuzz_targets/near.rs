@@ -4,9 +4,9 @@
 
 use arbitrary::Arbitrary;
 use base::OutOfMemory;
-use hamming::clusters::{Linkage, SecondCode, keepers, keepers_of_pairs};
+use hamming::clusters::{Linkage, keepers, keepers_of_pairs};
 use hamming::code::{CodeSlice, distance_of_words};
-use hamming::near_pairs::{MAX_SEGMENT_BITS, PairBlocks, PairDivision, PairSearch, near_pairs};
+use hamming::near_pairs::{CodeRadii, MAX_SEGMENT_BITS, PairBlocks, PairDivision, PairSearch, near_pairs};
 use libfuzzer_sys::fuzz_target;
 
 /// Rows near a center, in the order of the table.
@@ -177,16 +177,18 @@ fuzz_target!(|table: Table| {
 
     // Clusters, without and with second codes: the words of the rows in reverse order.
     let reversed: Vec<u64> = words.iter().rev().copied().collect();
-    let second = SecondCode { codes: CodeSlice::new(&reversed, width), radius: u32::from(table.second_radius) };
-    let is_second_near =
-        |a: u32, b: u32| distance_of_words(second.codes.get(a), second.codes.get(b)) <= second.radius;
+    let second = CodeSlice::new(&reversed, width);
+    let second_radius = u32::from(table.second_radius);
+    let is_second_near = |a: u32, b: u32| distance_of_words(second.get(a), second.get(b)) <= second_radius;
+    let both = codes.joined(second).unwrap();
+    let radii = CodeRadii::from(radius).and(width, second_radius);
     for linkage in [Linkage::Leader, Linkage::Connected] {
         let by_one = naive_keepers(rows, linkage, is_near);
-        assert_eq!(keepers(codes, radius, None, linkage, &mut || ()).unwrap(), by_one);
+        assert_eq!(keepers(codes, radius, linkage, &mut || ()).unwrap(), by_one);
         let mut pairs = expected.clone();
         pairs.reverse();
         assert_eq!(keepers_of_pairs(rows, &mut pairs, linkage, &mut || ()).unwrap(), by_one);
         let by_both = naive_keepers(rows, linkage, |a, b| is_near(a, b) && is_second_near(a, b));
-        assert_eq!(keepers(codes, radius, Some(second), linkage, &mut || ()).unwrap(), by_both);
+        assert_eq!(keepers(CodeSlice::new(&both, 2 * width), radii.clone(), linkage, &mut || ()).unwrap(), by_both);
     }
 });

@@ -5,9 +5,8 @@
 //! keepers get these keepers, and only the remaining rows are decided in the same way. So few pairs of rows
 //! that are not keepers are compared.
 
-use super::SecondCode;
 use crate::code::CodeSlice;
-use crate::near_pairs::{MAX_SEGMENT_BITS, PairSearch, PairSink, near_pairs, retain_within};
+use crate::near_pairs::{CodeRadii, MAX_SEGMENT_BITS, PairSearch, near_pairs};
 use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
 use std::ops::Range;
 
@@ -52,8 +51,7 @@ pub(super) const LIMITS: LeaderLimits = LeaderLimits { kept: 1 << 25, met: 64 };
 /// A search for keepers.
 struct Leaders<'a> {
     codes: CodeSlice<'a>,
-    radius: u32,
-    second: Option<SecondCode<'a>>,
+    radii: &'a CodeRadii,
     limits: LeaderLimits,
     /// For each row its keeper. A keeper has itself. A row that is not decided yet has the earliest known
     /// keeper near it, or [`NONE`].
@@ -66,13 +64,12 @@ struct Leaders<'a> {
 /// For each code, the place of its keeper by the leader linkage. The codes must be distinct.
 pub(super) fn leaders(
     codes: CodeSlice<'_>,
-    radius: u32,
-    second: Option<SecondCode<'_>>,
+    radii: &CodeRadii,
     limits: LeaderLimits,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
     let keepers = collect(std::iter::repeat_n(NONE, codes.len()), codes.len())?;
-    let mut leaders = Leaders { codes, radius, second, limits, keepers, done: 0.0, heartbeat };
+    let mut leaders = Leaders { codes, radii, limits, keepers, done: 0.0, heartbeat };
     leaders.settle(collect(0..codes.len() as u32, codes.len())?, 1.0)?;
     Ok(leaders.keepers)
 }
@@ -107,27 +104,21 @@ impl Leaders<'_> {
     /// Gives each row near a keeper the earliest such keeper.
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32], end: f64) -> Result<(), OutOfMemory> {
         let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
-        let second_codes = [self.second_codes_of(keepers)?, self.second_codes_of(rows)?];
         let codes = [&of_keepers, &of_rows].map(|words| CodeSlice::new(words, self.codes.width()));
-        PairSearch::between(codes, self.radius, MAX_SEGMENT_BITS)?.all(
+        PairSearch::between(codes, self.radii.clone(), MAX_SEGMENT_BITS)?.all(
             codes,
             &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end),
-            &mut BothNear::new(self.second, [&second_codes[0], &second_codes[1]], |a, b| {
+            &mut |a, b| {
                 let (keeper, row) = (keepers[a as usize], rows[b as usize]);
                 let nearest = &mut self.keepers[row as usize];
                 *nearest = (*nearest).min(keeper);
                 Ok::<(), OutOfMemory>(())
-            }),
+            },
         )
     }
 
     fn words_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
         self.codes.gather(rows.iter().copied(), rows.len())
-    }
-
-    /// The second codes of these rows, or nothing if there are none.
-    fn second_codes_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
-        self.second.map_or(Ok(Vec::new()), |second| second.codes.gather(rows.iter().copied(), rows.len()))
     }
 
     /// Decides rows by their near pairs, in one or more passes. Whether a row is a keeper depends on earlier
@@ -152,13 +143,13 @@ impl Leaders<'_> {
 
     /// Finds the near pairs of undecided rows. A row near a known keeper gets the earliest such keeper.
     fn pairs(&mut self, rows: &[u32], end: f64, max_met: usize) -> Result<KeptPairs, PassStop> {
-        let (of_rows, second_codes) = (self.words_of(rows)?, self.second_codes_of(rows)?);
+        let of_rows = self.words_of(rows)?;
         let mut pairs = KeptPairs::new(self.limits.kept, max_met, rows.len())?;
         near_pairs(
             CodeSlice::new(&of_rows, self.codes.width()),
-            self.radius,
+            self.radii.clone(),
             &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end),
-            &mut BothNear::new(self.second, [&second_codes; 2], |a, b| {
+            &mut |a, b| {
                 let (row, other) = (rows[b as usize], rows[a as usize]);
                 if self.keepers[other as usize] == other {
                     let nearest = &mut self.keepers[row as usize];
@@ -166,7 +157,7 @@ impl Leaders<'_> {
                     return Ok(());
                 }
                 pairs.add(a, b)
-            }),
+            },
         )?;
         sort(&mut pairs.pairs, self.heartbeat, |&pair| pair);
         Ok(pairs)
@@ -210,35 +201,6 @@ impl Leaders<'_> {
         }
         *rows = next;
         Ok(undecided)
-    }
-}
-
-/// Passes on near pairs if their second codes are near as well, or if there are no second codes.
-struct BothNear<'a, F> {
-    second_codes: Option<([CodeSlice<'a>; 2], u32)>,
-    found: F,
-}
-
-impl<'a, F> BothNear<'a, F> {
-    /// The second codes must belong to the rows of the two sides.
-    fn new(second: Option<SecondCode<'_>>, second_codes: [&'a [u64]; 2], found: F) -> Self {
-        let codes =
-            |second: SecondCode<'_>| second_codes.map(|words| CodeSlice::new(words, second.codes.width()));
-        Self { second_codes: second.map(|second| (codes(second), second.radius)), found }
-    }
-}
-
-impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink for BothNear<'_, F> {
-    type Stop = Stop;
-
-    fn found(&mut self, a: u32, b: u32) -> Result<(), Stop> {
-        (self.found)(a, b)
-    }
-
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, heartbeat: &mut dyn Heartbeat) {
-        if let Some((codes, radius)) = self.second_codes {
-            retain_within(pairs, codes, radius, heartbeat);
-        }
     }
 }
 

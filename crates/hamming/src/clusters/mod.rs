@@ -21,7 +21,7 @@ mod leaders;
 
 use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
-use crate::near_pairs::{PairSink, near_pairs, retain_within};
+use crate::near_pairs::{CodeRadii, PairSink, near_pairs};
 use base::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
 use leaders::{LIMITS, leaders};
 
@@ -49,17 +49,7 @@ impl std::str::FromStr for Linkage {
     }
 }
 
-/// Second codes of the rows, which must be near as well.
-#[derive(Clone, Copy)]
-pub struct SecondCode<'a> {
-    /// The second code of each row.
-    pub codes: CodeSlice<'a>,
-    /// The radius for second codes.
-    pub radius: u32,
-}
-
-/// For each code, the place of its keeper; a keeper has its own place. With second codes, two rows are near
-/// if both their codes and their second codes are near.
+/// For each code, the place of its keeper; a keeper has its own place.
 ///
 /// The heartbeat gets the fraction of the work that was done.
 ///
@@ -67,37 +57,22 @@ pub struct SecondCode<'a> {
 /// If there are more than `u32::MAX` codes.
 pub fn keepers(
     codes: CodeSlice<'_>,
-    radius: u32,
-    second: Option<SecondCode<'_>>,
+    radii: impl Into<CodeRadii>,
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut keepers = match second {
-        None => first_equals(codes, heartbeat)?,
-        Some(second) => {
-            let width = codes.width() + second.codes.width();
-            let words =
-                codes.iter().zip(second.codes.iter()).flat_map(|(code, second)| code.iter().chain(second));
-            let both = collect(words.copied(), codes.len() * width)?;
-            first_equals(CodeSlice::new(&both, width), heartbeat)?
-        }
-    };
+    let radii = radii.into();
+    let mut keepers = first_equals(codes, heartbeat)?;
     let is_first = |place: &u32| keepers[*place as usize] == *place;
     let all = 0..codes.len() as u32;
     let firsts: Vec<u32> = collect(all.clone().filter(is_first), all.filter(is_first).count())?;
-    let gather = |codes: CodeSlice<'_>| codes.gather(firsts.iter().copied(), firsts.len());
-    let distinct = gather(codes)?;
+    let distinct = codes.gather(firsts.iter().copied(), firsts.len())?;
     let distinct_codes = CodeSlice::new(&distinct, codes.width());
-    let second_codes = second.map(|second| gather(second.codes)).transpose()?;
-    let distinct_second = second.zip(second_codes.as_deref()).map(|(second, distinct)| SecondCode {
-        codes: CodeSlice::new(distinct, second.codes.width()),
-        radius: second.radius,
-    });
     let keepers_of_distinct = match linkage {
-        Linkage::Leader => leaders(distinct_codes, radius, distinct_second, LIMITS, heartbeat),
-        Linkage::Connected => connected(distinct_codes, radius, distinct_second, heartbeat),
+        Linkage::Leader => leaders(distinct_codes, &radii, LIMITS, heartbeat),
+        Linkage::Connected => connected(distinct_codes, radii, heartbeat),
     }?;
-    drop((distinct, second_codes));
+    drop(distinct);
     let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
     for place in 0..keepers.len() {
         if place.is_multiple_of(STRIDE) {
@@ -156,12 +131,11 @@ fn folded(code: &[u64]) -> u64 {
 /// For each code, the place of its keeper by the connected linkage. The codes must be distinct.
 fn connected(
     codes: CodeSlice<'_>,
-    radius: u32,
-    second: Option<SecondCode<'_>>,
+    radii: CodeRadii,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())?, second };
-    near_pairs(codes, radius, heartbeat, &mut forest)?;
+    let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())? };
+    near_pairs(codes, radii, heartbeat, &mut forest)?;
     forest.settle(heartbeat);
     Ok(forest.parents)
 }
@@ -177,7 +151,7 @@ pub fn keepers_of_pairs(
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..count, count as usize)?, second: None };
+    let mut forest = Forest { parents: collect(0..count, count as usize)? };
     match linkage {
         Linkage::Connected => {
             for chunk in pairs.chunks(STRIDE) {
@@ -210,12 +184,11 @@ pub fn keepers_of_pairs(
 
 /// Trees of connected rows. A root is its own parent. A parent never comes after its child, so the root is
 /// the first row of its tree.
-struct Forest<'a> {
+struct Forest {
     parents: Vec<u32>,
-    second: Option<SecondCode<'a>>,
 }
 
-impl Forest<'_> {
+impl Forest {
     /// The root of a row's tree. Halves the path to it.
     fn root(&mut self, mut place: u32) -> u32 {
         let parents = &mut self.parents;
@@ -240,7 +213,7 @@ impl Forest<'_> {
     }
 }
 
-impl PairSink for Forest<'_> {
+impl PairSink for Forest {
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
@@ -258,13 +231,6 @@ impl PairSink for Forest<'_> {
         let mut all = these.iter().chain(those);
         let Some(first) = all.next().map(|&place| self.root(place)) else { return false };
         all.any(|&place| self.root(place) != first)
-    }
-
-    /// Keeps pairs whose second codes are near as well.
-    fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, heartbeat: &mut dyn Heartbeat) {
-        if let Some(second) = self.second {
-            retain_within(pairs, [second.codes; 2], second.radius, heartbeat);
-        }
     }
 }
 
@@ -312,22 +278,19 @@ mod tests {
     fn a_chain() {
         let chain = [0b000_000, 0b000_111, 0b111_111];
         assert_eq!(
-            keepers(CodeSlice::fingerprints(&chain), 3, None, Linkage::Connected, &mut || ()).unwrap(),
+            keepers(CodeSlice::fingerprints(&chain), 3, Linkage::Connected, &mut || ()).unwrap(),
             [0, 0, 0]
         );
         assert_eq!(
-            keepers(CodeSlice::fingerprints(&chain), 3, None, Linkage::Leader, &mut || ()).unwrap(),
+            keepers(CodeSlice::fingerprints(&chain), 3, Linkage::Leader, &mut || ()).unwrap(),
             [0, 0, 2]
         );
         let middle_first = [chain[1], chain[0], chain[2]];
         assert_eq!(
-            keepers(CodeSlice::fingerprints(&middle_first), 3, None, Linkage::Leader, &mut || ()).unwrap(),
+            keepers(CodeSlice::fingerprints(&middle_first), 3, Linkage::Leader, &mut || ()).unwrap(),
             [0, 0, 0]
         );
-        assert_eq!(
-            keepers(CodeSlice::fingerprints(&[]), 3, None, Linkage::Leader, &mut || ()).unwrap(),
-            [0; 0]
-        );
+        assert_eq!(keepers(CodeSlice::fingerprints(&[]), 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
     }
 
     #[test]
@@ -367,13 +330,13 @@ mod tests {
             met in 0usize..80,
         ) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(CodeSlice::fingerprints(&values), radius, None, linkage, &mut || ()).unwrap();
+                let found = keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
             let mut distinct = values;
             distinct.sort_unstable();
             distinct.dedup();
-            let found = leaders(CodeSlice::fingerprints(&distinct), radius, None, LeaderLimits { kept: 1000, met }, &mut || ()).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&distinct), &radius.into(), LeaderLimits { kept: 1000, met }, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&distinct, radius, Linkage::Leader));
         }
     }
@@ -392,7 +355,7 @@ mod tests {
             for radius in [0, 1, 3, 6, 12].into_iter().filter(|&radius| radius <= max_radius) {
                 for linkage in [Linkage::Leader, Linkage::Connected] {
                     COMPARISONS.set(0);
-                    keepers(CodeSlice::fingerprints(&values), radius, None, linkage, &mut || ()).unwrap();
+                    keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                     let per_row = COMPARISONS.get() / values.len();
                     assert!(per_row < 4000, "{per_row} comparisons a row at radius {radius}, {linkage:?}");
                 }
@@ -404,7 +367,7 @@ mod tests {
         #[test]
         fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(CodeSlice::fingerprints(&values), radius, None, linkage, &mut || ()).unwrap();
+                let found = keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive(&values, radius, linkage));
             }
         }
@@ -419,17 +382,17 @@ mod tests {
             limits in (1usize..200, 0usize..20),
         ) {
             let codes: Vec<u64> = rows.iter().map(|row| row.0.wrapping_mul(0x0011_0101_0100_1001)).collect();
-            let second_codes: Vec<u64> = rows.iter().flat_map(|row| [row.1 << 30, !row.1]).collect();
-            let second = Some(SecondCode { codes: CodeSlice::new(&second_codes, 2), radius: second_radius });
+            let both: Vec<u64> = rows.iter().zip(&codes).flat_map(|(row, &code)| [code, row.1 << 30, !row.1]).collect();
+            let (both, radii) = (CodeSlice::new(&both, 3), CodeRadii::from(radius).and(1, second_radius));
             let near = |a: usize, b: usize| {
                 near(&codes, a, b, radius) && 2 * (rows[a].1 ^ rows[b].1).count_ones() <= second_radius
             };
             for linkage in [Linkage::Leader, Linkage::Connected] {
-                let found = keepers(CodeSlice::fingerprints(&codes), radius, second, linkage, &mut || ()).unwrap();
+                let found = keepers(both, radii.clone(), linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive_by(rows.len(), linkage, &near));
             }
             let limits = LeaderLimits { kept: limits.0, met: limits.1 };
-            let found = leaders(CodeSlice::fingerprints(&codes), radius, second, limits, &mut || ()).unwrap();
+            let found = leaders(both, &radii, limits, &mut || ()).unwrap();
             prop_assert_eq!(found, naive_by(rows.len(), Linkage::Leader, &near));
         }
 
@@ -460,7 +423,7 @@ mod tests {
             met in prop_oneof![0usize..20, Just(usize::MAX)],
         ) {
             let mut fractions = Fractions(vec![0.0]);
-            let found = leaders(CodeSlice::fingerprints(&values), radius, None, LeaderLimits { kept, met }, &mut fractions).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&values), &radius.into(), LeaderLimits { kept, met }, &mut fractions).unwrap();
             prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
             prop_assert!(fractions.0.is_sorted() && fractions.0.iter().all(|share| *share < 1.0), "{:?}", fractions.0);
         }

@@ -1,6 +1,7 @@
 //! The loop that compares codes: first one word of each, then the whole codes if these words are near.
 
 use super::plan::{BitSegment, JoinSides};
+use super::radii::CodeRadii;
 use crate::buckets::RowBuckets;
 use crate::code::{CodeSlice, distance_of_words};
 use crate::kernel::{each_near, for_processors};
@@ -136,12 +137,13 @@ for_processors! {
 }
 
 for_processors! {
-    /// Keeps the pairs that no earlier segment has found. Codes have one word, so all hits of `compare` are
-    /// near and within the limit of every segment.
+    /// Keeps the pairs that no earlier segment of the same word has found. If codes have one word, all hits of
+    /// `compare` are near, and no segment finds other pairs.
     pub(super) fn retain_new(tables: &JoinTables, earlier: &[BitSegment], hits: &mut Vec<(u32, u32)>) {
         hits.retain(|&(row, other)| {
             let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
-            !earlier.iter().any(|segment| segment.has_near(difference))
+            let finds = |segment: &BitSegment| segment.finds_difference(difference);
+            !earlier.iter().any(|segment| segment.word == tables.segment.word && finds(segment))
         });
     }
 }
@@ -151,7 +153,7 @@ for_processors! {
     /// crowd's segment does not find is dropped, since a later segment may report it.
     pub(super) fn retain_near(
         tables: &JoinTables,
-        radius: u32,
+        radii: &CodeRadii,
         [earlier, crowds]: [&[BitSegment]; 2],
         hits: &mut Vec<(u32, u32)>,
         heartbeat: &mut dyn Heartbeat,
@@ -163,7 +165,7 @@ for_processors! {
                 heartbeat.beat();
             }
             let codes = tables.codes(row as usize, other as usize);
-            distance_of_words(codes[0], codes[1]) <= radius
+            radii.are_near(codes)
                 && !earlier.iter().any(|segment| segment.finds(codes))
                 && crowds.iter().all(|segment| segment.finds(codes))
         });

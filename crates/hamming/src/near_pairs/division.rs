@@ -11,13 +11,13 @@
 //! Cost: `radius + 1` passes through all codes. There are as many comparisons as without a division.
 
 use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, lowest};
-use super::{CodeSlice, PairSearch};
+use super::{CodeRadii, CodeSlice, PairSearch};
 use crate::buckets::BitChoice;
 use base::{OutOfMemory, collect, push};
 
 /// Divides codes into parts.
 pub struct PairDivision {
-    radius: u32,
+    radii: CodeRadii,
     widest: u32,
     /// One segment for each pass.
     segments: Vec<BitSegment>,
@@ -47,7 +47,7 @@ impl PairDivision {
         samples: [CodeSlice<'_>; 2],
         varying: &[u64],
         rows: [usize; 2],
-        radius: u32,
+        radii: impl Into<CodeRadii>,
         [bits, widest]: [u32; 2],
     ) -> Result<Option<Self>, OutOfMemory> {
         let mut spread = JoinSides::between(samples).spread()?;
@@ -55,8 +55,9 @@ impl PairDivision {
         // The bits by which codes are divided need no buckets.
         let widest_of_plan = (widest + bits).min(MAX_SEGMENT_BITS);
         let size = JoinSize::of(rows[0], Some(rows[1]), widest_of_plan);
-        let plan = JoinPlan::of_size(&size, &spread, radius);
-        let mut division = Self { radius, widest, segments: Vec::new(), divisions: Vec::new() };
+        let radii = radii.into();
+        let plan = JoinPlan::of_size(&size, &spread, &radii)?;
+        let mut division = Self { radii, widest, segments: Vec::new(), divisions: Vec::new() };
         for segment in &plan.segments {
             if segment.bits.mask == 0 {
                 return Ok(None);
@@ -120,6 +121,6 @@ impl PairDivision {
     pub fn search(&self, pass: usize) -> Result<PairSearch, OutOfMemory> {
         let copies = |segments: &[BitSegment]| collect(segments.iter().cloned(), segments.len());
         let plan = JoinPlan { segments: copies(&self.segments[pass..=pass])? };
-        Ok(PairSearch::new(plan, copies(&self.segments[..pass])?, self.radius, self.widest))
+        Ok(PairSearch::new(plan, copies(&self.segments[..pass])?, self.radii.clone(), self.widest))
     }
 }

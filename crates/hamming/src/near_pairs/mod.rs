@@ -21,6 +21,11 @@
 //! the bits in which their rows differ. So if half of the rows have the same word, other words are used among
 //! these rows.
 //!
+//! Rows may have several codes, all of which have to be near ([`CodeRadii`]). Because the segments of any one
+//! of these codes find all pairs, each plan takes the code whose segments cost least by the sample. So rows
+//! that are near by one code and apart by another are separated by the other, also if they are only some of
+//! the rows: they are a crowd, which is joined by a plan of its own.
+//!
 //! Guarantee: every pair is reported exactly once, by the first segment that can find it.
 //!
 //! Cost: as the plan estimates, which tries all numbers of segments for a word. 10 million scattered
@@ -36,6 +41,7 @@ mod compare;
 mod division;
 mod plan;
 mod portions;
+mod radii;
 mod search;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -50,6 +56,7 @@ pub use division::PairDivision;
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
 pub use plan::{MAX_SEGMENT_BITS, cost_between};
 pub use portions::PairSearch;
+pub use radii::CodeRadii;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -95,8 +102,8 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink f
     }
 }
 
-/// Finds all pairs of codes that differ in at most `radius` bits, in no particular order. A pair is the
-/// places `a < b` of the two codes.
+/// Finds all pairs of codes that are within the radii, in no particular order. A pair is the places `a < b` of
+/// the two codes.
 ///
 /// The heartbeat gets the fraction of the work that was done. While the sink works, only the sink calls it.
 ///
@@ -104,13 +111,15 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink f
 /// If there are more than `u32::MAX` codes.
 pub fn near_pairs<F: PairSink>(
     codes: CodeSlice<'_>,
-    radius: u32,
+    radii: impl Into<CodeRadii>,
     heartbeat: &mut dyn Heartbeat,
     sink: &mut F,
 ) -> Result<(), F::Stop> {
     assert!(u32::try_from(codes.len()).is_ok(), "places have 32 bits");
+    let radii = radii.into();
     let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
-    PairJoin::new([codes, codes], radius, heartbeat, sink).run(&sides.plan(radius, MAX_SEGMENT_BITS)?, &sides)
+    let plan = sides.plan(&radii, MAX_SEGMENT_BITS)?;
+    PairJoin::new([codes, codes], &radii, heartbeat, sink).run(&plan, &sides)
 }
 
 /// Cuts a range of rows into pieces of this length.
@@ -131,7 +140,7 @@ enum PairOrder {
 struct PairJoin<'a, F> {
     /// The codes to which places on the left and on the right refer.
     inputs: [CodeSlice<'a>; 2],
-    radius: u32,
+    radii: &'a CodeRadii,
     heartbeat: &'a mut dyn Heartbeat,
     sink: &'a mut F,
     /// The number of bits of the widest segment.
@@ -149,13 +158,13 @@ struct PairJoin<'a, F> {
 impl<'a, F: PairSink> PairJoin<'a, F> {
     fn new(
         inputs: [CodeSlice<'a>; 2],
-        radius: u32,
+        radii: &'a CodeRadii,
         heartbeat: &'a mut dyn Heartbeat,
         sink: &'a mut F,
     ) -> Self {
         Self {
             inputs,
-            radius,
+            radii,
             widest: MAX_SEGMENT_BITS,
             heartbeat,
             sink,
@@ -170,14 +179,14 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     /// A join between two sides.
     fn between(
         inputs: [CodeSlice<'a>; 2],
-        radius: u32,
+        radii: &'a CodeRadii,
         widest: u32,
         heartbeat: &'a mut dyn Heartbeat,
         sink: &'a mut F,
     ) -> Self {
         let most = inputs[0].len().max(inputs[1].len());
         assert!(u32::try_from(most).is_ok(), "places have 32 bits");
-        Self { widest, order: PairOrder::Left, ..Self::new(inputs, radius, heartbeat, sink) }
+        Self { widest, order: PairOrder::Left, ..Self::new(inputs, radii, heartbeat, sink) }
     }
 
     /// Finds the pairs of the two sides, segment by segment.
@@ -260,7 +269,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         if self.earlier.iter().any(|segment| segment.finds_difference(spread.varying[segment.word])) {
             return Ok(true);
         }
-        let plan = JoinPlan::of_size(&size, &spread, self.radius);
+        let plan = JoinPlan::of_size(&size, &spread, self.radii)?;
         if plan.cost(&size, &spread) > tables.segment.cost_of_all(&size, &spread) / 2.0 {
             return Ok(false);
         }
@@ -307,11 +316,10 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
         let comparisons = compare(tables, part, &mut self.hits)?;
         self.sink.compared(comparisons);
-        if tables.have_one_word() {
-            retain_new(tables, &self.earlier, &mut self.hits);
-        } else {
+        retain_new(tables, &self.earlier, &mut self.hits);
+        if !tables.have_one_word() {
             let earlier = [&self.earlier[..], &self.crowds];
-            retain_near(tables, self.radius, earlier, &mut self.hits, self.heartbeat);
+            retain_near(tables, self.radii, earlier, &mut self.hits, self.heartbeat);
         }
         for hit in &mut self.hits {
             let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);

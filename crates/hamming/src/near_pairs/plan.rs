@@ -1,10 +1,12 @@
 //! Plans: which segments of bits find all pairs at the least cost.
 
+use super::radii::CodeRadii;
 use super::search::{PlanSearch, cost_of_segment, length_of, threshold_of};
 use crate::buckets::{BitChoice, PlacedCodes};
 use crate::code::{CodeCutter, CodeSlice, volume};
 use crate::hash::scattered;
 use base::{OutOfMemory, collect, push};
+use std::ops::Range;
 
 /// The number of bits of the widest segment. Its 2^22 buckets take 16 MB.
 pub const MAX_SEGMENT_BITS: u32 = 22;
@@ -62,13 +64,13 @@ impl<'a> JoinSides<'a> {
         varying
     }
 
-    /// The cheapest plan for a radius, with segments of at most `widest` bits.
-    pub(super) fn plan(&self, radius: u32, widest: u32) -> Result<JoinPlan, OutOfMemory> {
+    /// The cheapest plan for these radii, with segments of at most `widest` bits.
+    pub(super) fn plan(&self, radii: &CodeRadii, widest: u32) -> Result<JoinPlan, OutOfMemory> {
         let size = JoinSize::of(self.left.codes.len(), self.right.map(|right| right.codes.len()), widest);
         if size.pairs * (1.0 + cost_of_check(self.left.codes.width())) <= SMALL_JOIN {
-            return Ok(JoinPlan::one_bucket(radius));
+            return Ok(JoinPlan::one_bucket(0, radii.of_first()));
         }
-        Ok(JoinPlan::of_size(&size, &self.spread()?, radius))
+        JoinPlan::of_size(&size, &self.spread()?, radii)
     }
 }
 
@@ -88,6 +90,25 @@ impl RowDifferences {
         let Some(differences) = self.differences.get(word) else { return scattered };
         let near = differences.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
         f64::max(scattered, near as f64 / differences.len().max(1) as f64)
+    }
+
+    /// The same for one of several codes, but sampled pairs that another code separates differ in all bits. Their
+    /// distance by that code is beyond its radius by a quarter of the way to the distance of scattered rows.
+    fn not_separated(&self, codes: &[(Range<usize>, u32)], number: usize) -> Result<Self, OutOfMemory> {
+        let separates = |pair: usize, (words, radius): &(Range<usize>, u32)| {
+            let distance: u32 = words.clone().map(|word| self.differences[word][pair].count_ones()).sum();
+            let bits: u32 = self.varying[words.clone()].iter().map(|varying| varying.count_ones()).sum();
+            8 * distance > 6 * radius + bits
+        };
+        let others = || codes.iter().enumerate().filter(|other| other.0 != number);
+        let is_separated = |pair: usize| others().any(|(_, other)| separates(pair, other));
+        let of_word = |differences: &Vec<u64>| {
+            let pairs = differences.iter().enumerate();
+            let pairs = pairs.map(|(pair, &bits)| if is_separated(pair) { u64::MAX } else { bits });
+            collect(pairs, differences.len())
+        };
+        let differences = self.differences.iter().map(of_word).collect::<Result<_, _>>()?;
+        Ok(Self { varying: self.varying.clone(), differences })
     }
 
     /// The cost of comparing the whole codes of rows whose words are within the limit. It is 0 for codes of
@@ -114,6 +135,17 @@ impl JoinSize {
             let right = right as f64;
             Self { rows: left + right, left, pairs: left * right, widest }
         })
+    }
+
+    /// The size of a crowd with this fraction of the pairs.
+    fn of_crowd(&self, fraction: f64) -> Self {
+        let rows = fraction.sqrt();
+        Self {
+            rows: rows * self.rows,
+            left: rows * self.left,
+            pairs: fraction * self.pairs,
+            widest: self.widest,
+        }
     }
 }
 
@@ -174,6 +206,11 @@ impl BitSegment {
         size.pairs + spread.cost_of_checks(size, self.word, self.limit)
     }
 
+    /// The fraction of the pairs that the segment finds although their rows are not scattered.
+    fn crowd(&self, spread: &RowDifferences) -> f64 {
+        spread.fraction(self.word, self.bits.mask, self.threshold, 0.0)
+    }
+
     /// The cost of finding pairs by this segment, in comparisons of words.
     fn cost(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
         let BitSegment { word, ref bits, threshold, .. } = *self;
@@ -190,12 +227,57 @@ pub(super) struct JoinPlan {
 }
 
 impl JoinPlan {
-    /// The plan with the least estimated cost for rows of this size.
-    pub(super) fn of_size(size: &JoinSize, spread: &RowDifferences, radius: u32) -> Self {
-        let compare_all = Self::one_bucket(radius);
-        let plan = PlanSearch::new(size, spread).plan(radius);
-        let cost = |plan: &Self| plan.cost(size, spread);
-        plan.filter(|plan| cost(plan) < cost(&compare_all)).unwrap_or(compare_all)
+    /// The plan with the least estimated cost for rows of this size. The segments of each code find all near
+    /// pairs, and so does a comparison of all rows.
+    pub(super) fn of_size(
+        size: &JoinSize,
+        spread: &RowDifferences,
+        radii: &CodeRadii,
+    ) -> Result<Self, OutOfMemory> {
+        let codes: Vec<_> = radii.codes(spread.varying.len()).collect();
+        let plans = codes
+            .iter()
+            .map(|code| Self::of_code(size, spread, code))
+            .chain(Self::of_crowds(size, spread, &codes)?);
+        Ok(plans.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default().0)
+    }
+
+    /// The cheapest plan by the segments of one code, with its cost.
+    fn of_code(
+        size: &JoinSize,
+        spread: &RowDifferences,
+        (words, radius): &(Range<usize>, u32),
+    ) -> (Self, f64) {
+        let with_cost = |plan: Self| {
+            let cost = plan.cost(size, spread);
+            (plan, cost)
+        };
+        let all = with_cost(Self::one_bucket(words.start, *radius));
+        let segments = PlanSearch::new(size, spread).plan(words.clone(), *radius).map(with_cost);
+        segments.filter(|plan| plan.1 < all.1).unwrap_or(all)
+    }
+
+    /// For each of several codes, the plan that leaves its crowds to the other codes, with its cost: that of the
+    /// pairs that no other code separates, and that of joining the crowd of each segment by another code.
+    fn of_crowds(
+        size: &JoinSize,
+        spread: &RowDifferences,
+        codes: &[(Range<usize>, u32)],
+    ) -> Result<Vec<(Self, f64)>, OutOfMemory> {
+        let (mut plans, mut with_costs) = (Vec::new(), Vec::new());
+        for number in (0..codes.len()).filter(|_| codes.len() > 1) {
+            let spread = spread.not_separated(codes, number)?;
+            push(&mut plans, (Self::of_code(size, &spread, &codes[number]).0, spread))?;
+        }
+        for (number, (plan, not_separated)) in plans.iter().enumerate() {
+            let crowds = || plan.segments.iter().map(|segment| segment.crowd(spread));
+            let largest = crowds().fold(f64::MIN_POSITIVE, f64::max);
+            let others = plans.iter().enumerate().filter(|other| other.0 != number);
+            let costs = others.map(|(_, (plan, spread))| plan.cost(&size.of_crowd(largest), spread));
+            let cost_of_crowds = costs.fold(f64::INFINITY, f64::min) * crowds().sum::<f64>() / largest;
+            push(&mut with_costs, (plan.clone(), plan.cost(size, not_separated) + cost_of_crowds))?;
+        }
+        Ok(with_costs)
     }
 
     pub(super) fn cost(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
@@ -208,8 +290,8 @@ impl JoinPlan {
     }
 
     /// A plan with one bucket for all rows, which compares all rows with all.
-    pub(super) fn one_bucket(radius: u32) -> Self {
-        Self { segments: vec![BitSegment::new(0, 0, [0, radius])] }
+    pub(super) fn one_bucket(word: usize, radius: u32) -> Self {
+        Self { segments: vec![BitSegment::new(word, 0, [0, radius])] }
     }
 
     /// Cuts the varying bits of a word into `count` segments of nearly equal width. The first segments are
@@ -243,7 +325,7 @@ pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
     let spread = RowDifferences { varying, differences: Vec::new() };
     let widest = MAX_SEGMENT_BITS;
     let size = JoinSize { rows: codes + others, left: codes.max(others), pairs: codes * others, widest };
-    JoinPlan::of_size(&size, &spread, radius).cost(&size, &spread)
+    JoinPlan::of_code(&size, &spread, &(0..cutter.width(), radius)).1
 }
 
 /// The cost of comparing two whole codes. It is 0 for codes of one word, which was compared before.
@@ -292,7 +374,7 @@ pub(super) mod tests {
             let difference: Vec<u64> = words.iter().map(|(varying, mask)| varying & mask & mask >> 3 & mask >> 7).collect();
             let radius = difference.iter().map(|word| word.count_ones()).sum();
             let size = JoinSize { rows, left: rows, pairs: rows * rows / 2.0, widest };
-            if let Some(plan) = PlanSearch::new(&size, &even(&varying)).plan(radius) {
+            if let Some(plan) = PlanSearch::new(&size, &even(&varying)).plan(0..varying.len(), radius) {
                 prop_assert!(plan.segments.iter().any(|segment| segment.finds_difference(difference[segment.word])));
             }
         }
@@ -301,8 +383,9 @@ pub(super) mod tests {
     #[test]
     fn plans_for_ten_million() {
         let ten_million = JoinSize { rows: 1e7, left: 1e7, pairs: 5e13, widest: MAX_SEGMENT_BITS };
-        let thresholds = |radius| -> Vec<(u32, u32)> {
-            JoinPlan::of_size(&ten_million, &even(&[u64::MAX]), radius)
+        let thresholds = |radius: u32| -> Vec<(u32, u32)> {
+            JoinPlan::of_size(&ten_million, &even(&[u64::MAX]), &radius.into())
+                .unwrap()
                 .segments
                 .iter()
                 .map(|segment| (segment.bits.mask.count_ones(), segment.threshold))
@@ -314,8 +397,8 @@ pub(super) mod tests {
         assert_eq!(thresholds(64), [(0, 0)], "everything is near");
         let hundred = JoinSize { rows: 1e2, left: 1e2, pairs: 5e3, widest: MAX_SEGMENT_BITS };
         assert_eq!(
-            JoinPlan::of_size(&hundred, &even(&[u64::MAX]), 3).segments,
-            JoinPlan::one_bucket(3).segments,
+            JoinPlan::of_size(&hundred, &even(&[u64::MAX]), &3.into()).unwrap().segments,
+            JoinPlan::one_bucket(0, 3).segments,
             "segments are not worth it"
         );
     }
@@ -331,8 +414,9 @@ pub(super) mod tests {
     #[test]
     fn plans_for_a_million_codes() {
         let million = JoinSize { rows: 1e6, left: 1e6, pairs: 5e11, widest: MAX_SEGMENT_BITS };
-        let reaches = |varying: &[u64], radius| -> Vec<(usize, u32)> {
-            let mut reaches: Vec<(usize, u32)> = JoinPlan::of_size(&million, &even(varying), radius)
+        let reaches = |varying: &[u64], radius: u32| -> Vec<(usize, u32)> {
+            let mut reaches: Vec<(usize, u32)> = JoinPlan::of_size(&million, &even(varying), &radius.into())
+                .unwrap()
                 .segments
                 .iter()
                 .map(|segment| (segment.word, segment.limit + 1))

@@ -2,7 +2,7 @@
 //! same time.
 
 use super::plan::{BitSegment, JoinPlan, JoinSides};
-use super::{CodeSlice, PairJoin, PairOrder, PairSink, SortedSides};
+use super::{CodeRadii, CodeSlice, PairJoin, PairOrder, PairSink, SortedSides};
 use base::{Heartbeat, OutOfMemory, push};
 use std::mem::take;
 
@@ -14,7 +14,7 @@ const FEW: usize = 4;
 /// It goes through the rows on the left in the order of buckets, and looks for them in buckets on the right.
 /// Between two portions, both sides stay sorted.
 pub struct PairSearch {
-    radius: u32,
+    radii: CodeRadii,
     widest: u32,
     plan: JoinPlan,
     /// Segments whose pairs have been reported.
@@ -31,18 +31,23 @@ pub struct PairSearch {
 
 impl PairSearch {
     /// A search by the segments of a plan. Pairs that the earlier segments find are left out.
-    pub(super) fn new(plan: JoinPlan, earlier: Vec<BitSegment>, radius: u32, widest: u32) -> Self {
+    pub(super) fn new(plan: JoinPlan, earlier: Vec<BitSegment>, radii: CodeRadii, widest: u32) -> Self {
         let (sorted, step) = (SortedSides::default(), usize::MAX);
-        Self { radius, widest, plan, earlier, segment: 0, is_sorted: false, sorted, next: 0, step }
+        Self { radii, widest, plan, earlier, segment: 0, is_sorted: false, sorted, next: 0, step }
     }
 
     /// Plans a search between codes with the same number of words.
     ///
     /// Buckets are chosen by at most `widest` bits, at least 1. The buckets of a side take `4 << widest`
     /// bytes.
-    pub fn between(codes: [CodeSlice<'_>; 2], radius: u32, widest: u32) -> Result<Self, OutOfMemory> {
-        let plan = JoinSides::between(larger_first(codes)).plan(radius, widest)?;
-        Ok(Self::new(plan, Vec::new(), radius, widest))
+    pub fn between(
+        codes: [CodeSlice<'_>; 2],
+        radii: impl Into<CodeRadii>,
+        widest: u32,
+    ) -> Result<Self, OutOfMemory> {
+        let radii = radii.into();
+        let plan = JoinSides::between(larger_first(codes)).plan(&radii, widest)?;
+        Ok(Self::new(plan, Vec::new(), radii, widest))
     }
 
     /// Finds all pairs at once, in no particular order: of a code of the first side, at place `a`, and one of
@@ -56,7 +61,7 @@ impl PairSearch {
         heartbeat: &mut dyn Heartbeat,
         sink: &mut F,
     ) -> Result<(), F::Stop> {
-        let mut join = PairJoin::between(codes, self.radius, self.widest, heartbeat, sink);
+        let mut join = PairJoin::between(codes, &self.radii, self.widest, heartbeat, sink);
         join.earlier = self.earlier;
         join.run(&self.plan, &JoinSides::between(codes))
     }
@@ -78,7 +83,8 @@ impl PairSearch {
         let ordered = larger_first(codes);
         let sides = JoinSides::between(ordered);
         let mut portion = Portion { sink, limit: 0, taken: 0, pairs: Vec::new() };
-        let mut join = PairJoin::between(ordered, self.radius, self.widest, heartbeat, &mut portion);
+        let radii = self.radii.clone();
+        let mut join = PairJoin::between(ordered, &radii, self.widest, heartbeat, &mut portion);
         join.earlier = take(&mut self.earlier);
         if ordered[0].len() != codes[0].len() {
             join.order = PairOrder::Right;

@@ -7,6 +7,7 @@
 
 use super::plan::{JoinPlan, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, lowest};
 use crate::code::volume;
+use std::ops::Range;
 
 /// The costs of looking a bucket up and of sorting a row into its bucket, in comparisons of fingerprints.
 pub(super) const BUCKET_COST: f64 = 8.0;
@@ -87,32 +88,33 @@ impl<'a> PlanSearch<'a> {
         Self { size, spread, cuts, samples }
     }
 
+    /// The cheapest segments of some words that find all pairs within a radius.
+    ///
     /// Distributes the radius bit by bit: the next bit goes to the word where it costs least. The number of
     /// bits that a word has got is its **reach**: the word finds the pairs that differ in fewer of its bits.
     /// The reaches add up to `radius + 1`, so each near pair is found by some word. A word that is nearly
     /// equal in many rows gets few bits or none, because it would find many pairs that are not near.
     ///
     /// `None` if the words have too few bits to separate rows.
-    pub(super) fn plan(mut self, radius: u32) -> Option<JoinPlan> {
-        let words = self.spread.varying.len();
-        if words == 1 {
-            return self.segments(0, radius.checked_add(1)?);
+    pub(super) fn plan(&mut self, words: Range<usize>, radius: u32) -> Option<JoinPlan> {
+        if words.len() == 1 {
+            return self.segments(words.start, radius.checked_add(1)?);
         }
         // Bounded: some numbers for each word of a code.
-        let (mut reaches, mut costs) = (vec![0; words], vec![0.0; words]);
-        let mut next: Vec<f64> = (0..words).map(|word| self.cost(word, 1)).collect();
+        let (mut reaches, mut costs) = (vec![0; words.len()], vec![0.0; words.len()]);
+        let mut next: Vec<f64> = words.clone().map(|word| self.cost(word, 1)).collect();
         for _ in 0..=radius {
-            let step = |word: usize| next[word] - costs[word];
-            let word = (0..words).min_by(|&a, &b| step(a).total_cmp(&step(b)))?;
-            if next[word].is_infinite() {
+            let step = |number: usize| next[number] - costs[number];
+            let number = (0..words.len()).min_by(|&a, &b| step(a).total_cmp(&step(b)))?;
+            if next[number].is_infinite() {
                 return None;
             }
-            reaches[word] += 1;
-            costs[word] = next[word];
-            next[word] = self.cost(word, reaches[word] + 1);
+            reaches[number] += 1;
+            costs[number] = next[number];
+            next[number] = self.cost(words.start + number, reaches[number] + 1);
         }
         let mut plan = JoinPlan::default();
-        for (word, &reach) in reaches.iter().enumerate().filter(|(_, reach)| **reach > 0) {
+        for (word, &reach) in words.zip(&reaches).filter(|(_, reach)| **reach > 0) {
             plan.segments.extend(self.segments(word, reach)?.segments);
         }
         Some(plan)
@@ -209,7 +211,7 @@ mod tests {
     fn tried(rows: f64, varying: &[u64], radius: u32) -> usize {
         CUTS.set(0);
         let size = JoinSize { rows: 2.0 * rows, left: rows, pairs: rows * rows, widest: MAX_SEGMENT_BITS };
-        JoinPlan::of_size(&size, &even(varying), radius);
+        JoinPlan::of_size(&size, &even(varying), &radius.into()).unwrap();
         CUTS.get()
     }
 

@@ -83,7 +83,7 @@ proptest! {
             let mut pairs = Vec::new();
             let codes = CodeSlice::fingerprints(&values);
             let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
-            PairJoin::new([codes, codes], radius, &mut || (), &mut |a, b| push(&mut pairs, a, b)).run(plan, &sides).unwrap();
+            PairJoin::new([codes, codes], &radius.into(), &mut || (), &mut |a, b| push(&mut pairs, a, b)).run(plan, &sides).unwrap();
             pairs.sort_unstable();
             pairs
         };
@@ -122,6 +122,76 @@ proptest! {
         let mut expected = naive(&values, radius);
         expected.retain(|&(a, b)| a < 1000 && b >= 1000);
         prop_assert_eq!(pairs, expected);
+    }
+}
+
+/// Rows with a code of one word and a code of two words: each row is near others by the first code, by the
+/// second one, by both or by none, as its number divided by four says. The free bits of a code are those in
+/// which near rows may differ.
+fn rows_of_two_codes(rows: u64, seed: u64, free: [u64; 3]) -> Vec<u64> {
+    let scatter = |row: u64, word: u64| crate::hash::scattered(seed ^ row << 8 ^ word);
+    let word = |row: u64, word: u64, is_near: bool| {
+        if is_near { scatter(0, word) ^ scatter(row, word) & free[word as usize] } else { scatter(row, word) }
+    };
+    let code =
+        |row| [word(row, 0, row % 4 < 2), word(row, 1, row % 4 % 3 == 0), word(row, 2, row % 4 % 3 == 0)];
+    (1..=rows).flat_map(code).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Each pair that is near by both codes is found once, whichever code separates which rows.
+    #[test]
+    fn pairs_that_are_near_by_two_codes_are_found_once(
+        rows in 1000u64..4000,
+        seed in any::<u64>(),
+        free in (any::<u64>(), any::<u64>(), any::<u64>()),
+        shift in 0u32..20,
+        radii in (0u32..24, 0u32..70),
+        widest in 1..=MAX_SEGMENT_BITS,
+        room in 0usize..3000,
+    ) {
+        let free = [free.0 << shift << shift & free.1, free.1 << shift & free.2, free.2 << 2 * shift];
+        let words = rows_of_two_codes(rows, seed, free);
+        let (codes, both) = (CodeSlice::new(&words, 3), CodeRadii::from(radii.0).and(1, radii.1));
+        let near = |a: u32, b: u32| {
+            let [a, b] = [a, b].map(|place| codes.get(place));
+            (a[0] ^ b[0]).count_ones() <= radii.0 && crate::code::distance_of_words(&a[1..], &b[1..]) <= radii.1
+        };
+        let places = 0..rows as u32;
+        let expected: Vec<(u32, u32)> = places.clone()
+            .flat_map(|a| (a + 1..rows as u32).filter(move |&b| near(a, b)).map(move |b| (a, b)))
+            .collect();
+        let mut pairs = Vec::new();
+        near_pairs(codes, both.clone(), &mut || (), &mut |a, b| push(&mut pairs, a, b)).unwrap();
+        pairs.sort_unstable();
+        prop_assert_eq!(&pairs, &expected);
+        let (left, right) = words.split_at(3 * (rows as usize / 3));
+        let (sides, first) = ([left, right].map(|words| CodeSlice::new(words, 3)), rows as u32 / 3);
+        let mut across = portions(PairSearch::between(sides, both, widest).unwrap(), sides, room);
+        across.sort_unstable();
+        let expected = expected.into_iter().filter(|&(a, b)| a < first && first <= b);
+        prop_assert!(across.into_iter().map(|(a, b)| (a, b + first)).eq(expected));
+    }
+}
+
+/// The code that separates rows is used, in either order: for all rows if it separates all, and otherwise for
+/// the rows of a crowd. All pairs that are near by one code would take
+/// 2,000 comparisons a row.
+#[test]
+fn the_code_that_separates_rows_leads() {
+    let words = rows_of_two_codes(1 << 15, 1, [0xf, 0xff << 40, 0]);
+    // The rows that are near by exactly one of the codes.
+    let apart: Vec<u64> = words.chunks(3).step_by(2).flatten().copied().collect();
+    let turned: Vec<u64> = apart.chunks(3).flat_map(|code| [code[1], code[2], code[0]]).collect();
+    let radii = [CodeRadii::from(6).and(1, 10), CodeRadii::from(10).and(2, 6)];
+    for (words, radii) in [apart, turned].iter().zip(radii) {
+        let codes = CodeSlice::new(words, 3);
+        COMPARISONS.set(0);
+        near_pairs(codes, radii, &mut || (), &mut |_, _| Ok::<(), OutOfMemory>(())).unwrap();
+        let per_row = COMPARISONS.get() / codes.len();
+        assert!(per_row < 1200, "{per_row} comparisons a row");
     }
 }
 

@@ -1,0 +1,49 @@
+//! Which codes are near: a radius for each code of a row.
+
+use crate::code::distance_of_words;
+use std::ops::Range;
+
+/// The radii within which codes are near.
+///
+/// A row may have several codes, whose words follow each other as if they were one code. Two rows are near if
+/// each of their codes is within its radius.
+#[derive(Clone, Debug)]
+pub struct CodeRadii {
+    /// The words of each code, and its radius. The last code ends with the last word.
+    codes: Vec<(Range<usize>, u32)>,
+}
+
+/// The radius of rows with one code.
+impl From<u32> for CodeRadii {
+    fn from(radius: u32) -> Self {
+        Self { codes: vec![(0..usize::MAX, radius)] } // Bounded: one code.
+    }
+}
+
+impl CodeRadii {
+    /// Adds a further code, which begins at this word.
+    #[must_use]
+    pub fn and(mut self, first: usize, radius: u32) -> Self {
+        if let Some((words, _)) = self.codes.last_mut() {
+            words.end = first;
+        }
+        self.codes.push((first..usize::MAX, radius));
+        self
+    }
+
+    /// The words of each code, and its radius, if a row has `width` words.
+    pub(super) fn codes(&self, width: usize) -> impl Iterator<Item = (Range<usize>, u32)> + '_ {
+        self.codes.iter().map(move |(words, radius)| (words.start..words.end.min(width), *radius))
+    }
+
+    /// The radius of the first code.
+    pub(super) fn of_first(&self) -> u32 {
+        self.codes[0].1
+    }
+
+    /// Whether the codes of two rows are near.
+    #[inline(always)]
+    pub(super) fn are_near(&self, [a, b]: [&[u64]; 2]) -> bool {
+        self.codes(a.len()).all(|(words, radius)| distance_of_words(&a[words.clone()], &b[words]) <= radius)
+    }
+}
