@@ -1,14 +1,29 @@
 //! All pairs of codes within a radius, without comparing all codes with all.
 //!
-//! Source: multi-index hashing (Norouzi, Punjani and Fleet, 2012) with thresholds that differ between
-//! segments (Qin and others, "GPH: Similarity Search in Hamming Space", 2018), turned from a search into a
-//! join.
+//! # The algorithm
 //!
-//! The bits are cut into segments. Segment i gets `t_i` flips, and the sum of all `t_i + 1` is `radius + 1`.
-//! If two fingerprints differed in more than `t_i` bits of every segment, they would differ in more than
-//! `radius` bits. So each pair within the radius differs in at most `t_i` bits of some segment. Rows are
-//! sorted into buckets by a segment, and a bucket is compared with itself and with the buckets whose numbers
-//! differ in at most `t_i` bits.
+//! The bits are cut into segments. Two codes that differ in few bits cannot differ much in all segments:
+//!
+//! ```text
+//!               segment 0   segment 1   segment 2   segment 3
+//!   a           0110 1011   0001 1100   1110 0101   0010 1111
+//!   b           0110 1011   0101 1100   1110 0101   0011 1110      3 bits differ
+//!   differ in           0           1           0           2
+//! ```
+//!
+//! At radius 3, four segments have at most three differing bits, so at least one of them is equal in both
+//! codes. All pairs within the radius are found if, for each segment, rows are sorted into buckets by its
+//! bits and each bucket is compared with itself. That is the algorithm of Manku, Jain and Das Sarma
+//! ("Detecting near-duplicates for web crawling", 2007). For larger radii, equal segments become so short
+//! that buckets are large. Norouzi, Punjani and Fleet (multi-index hashing, 2012) therefore let a segment
+//! differ in some bits, which are called flips: with two segments at radius 3, one of the two differs in at
+//! most one bit. A bucket is then compared with itself and with the buckets whose numbers differ by one flip.
+//! Qin and others ("GPH: Similarity Search in Hamming Space", 2018) give each segment a threshold of its own:
+//! segment i gets `t_i` flips, and the sum of all `t_i + 1` is `radius + 1`. If two codes differed in more
+//! than `t_i` bits of every segment, they would differ in more than `radius` bits. All three search for
+//! single codes; here, all codes are joined at once.
+//!
+//! # What is added
 //!
 //! Codes of several words are cut twice by the same rule: the radius is divided among the words, and the part
 //! of a word among its segments. Rows are first compared by the word of the segment. Only if these words are
@@ -25,6 +40,8 @@
 //! of these codes find all pairs, each plan takes the code whose segments cost least by the sample. So rows
 //! that are near by one code and apart by another are separated by the other, also if they are only some of
 //! the rows: they are a crowd, which is joined by a plan of its own.
+//!
+//! # What it holds, and what it takes
 //!
 //! Guarantee: every pair is reported exactly once, by the first segment that can find it.
 //!
