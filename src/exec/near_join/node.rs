@@ -19,7 +19,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 /// The executor's functions for this node.
-const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
+static EXEC_METHODS: Methods<pg_sys::CustomExecMethods> = Methods(pg_sys::CustomExecMethods {
     CustomName: c"Near Join".as_ptr(),
     BeginCustomScan: Some(begin),
     ExecCustomScan: Some(next),
@@ -33,9 +33,7 @@ const METHODS: pg_sys::CustomExecMethods = pg_sys::CustomExecMethods {
     InitializeWorkerCustomScan: Some(initialize_worker),
     ShutdownCustomScan: Some(end_sharing),
     ExplainCustomScan: Some(explain),
-};
-
-static EXEC_METHODS: Methods<pg_sys::CustomExecMethods> = Methods(METHODS);
+});
 
 /// How PostgreSQL makes the state of a node: one entry for each of [`JoinKind::ALL`], in the same order.
 static SCAN_METHODS: Methods<[pg_sys::CustomScanMethods; JoinKind::ALL.len()]> = {

@@ -33,15 +33,6 @@ struct JoinTask {
     partitions: Range<usize>,
 }
 
-/// Which rows are read from the files.
-#[derive(Clone, Copy, PartialEq)]
-enum Wanted {
-    /// Rows with codes of the current partition; of all rows, if there is none.
-    Coded,
-    /// Rows that are not matched, with or without codes.
-    Unmatched,
-}
-
 /// The files of a join, and the partition that is being joined.
 pub(super) struct JoinPartitions {
     kind: JoinKind,
@@ -96,7 +87,7 @@ impl JoinPartitions {
         let both_have_codes = Side::BOTH.into_iter().all(has_codes);
         if both_have_codes {
             for side in Side::BOTH {
-                partitions.read(side, batch, memory::of_sample(), Wanted::Coded)?;
+                partitions.read(side, batch, memory::of_sample())?;
             }
             batch.check()?;
             partitions.plan(radius, &summaries, batch)?;
@@ -225,7 +216,7 @@ impl JoinPartitions {
         let (Some(plan), JoinTask { pass, partitions }) = (&self.plan, &self.tasks[task]) else {
             return Ok(());
         };
-        let (mut files, skips_matched) = (Vec::new(), self.skips_matched(Wanted::Coded));
+        let (mut files, is_wanted) = (Vec::new(), self.wanted());
         let all = &mut self.all[side];
         for _ in partitions.clone() {
             // SAFETY: the partitions are used only during the execution, as the caller of `new` promises.
@@ -234,7 +225,7 @@ impl JoinPartitions {
         let (format, width) = (rows.format(), rows.searched_words());
         all.rewind();
         let mut take = |record: Record| {
-            if !is_wanted(&record, Wanted::Coded, skips_matched, rows) {
+            if !is_wanted(&record, rows) {
                 return Ok(());
             }
             let partition = plan.part(*pass, &record.codes[..width]).wrapping_sub(partitions.start);
@@ -248,11 +239,15 @@ impl JoinPartitions {
         Ok(())
     }
 
-    /// Whether matched rows are left out: outer rows that need no other match. But the sample by which tasks
-    /// are planned has them, since all processes must have the same plan, and one may begin after others have
-    /// matched rows.
-    fn skips_matched(&self, wanted: Wanted) -> bool {
-        wanted == Wanted::Unmatched || self.kind.needs_one_match() && self.current.is_some()
+    /// Which rows are wanted: those with codes, until all partitions have been joined, and then the unmatched
+    /// ones. An outer row that needs no other match is left out, but not of the sample by which tasks are
+    /// planned: all processes must have the same plan, and one may begin after others have matched rows.
+    fn wanted(&self) -> impl Fn(&Record, &JoinSide) -> bool + use<> {
+        let unmatched = self.has_ended_all;
+        let skips_matched = unmatched || self.kind.needs_one_match() && self.current.is_some();
+        move |record, side| {
+            (unmatched || !record.codes.is_empty()) && !(skips_matched && side.has_match(record.number))
+        }
     }
 
     /// Reads the rows of a side again.
@@ -268,7 +263,7 @@ impl JoinPartitions {
         batch[side].clear();
         let (task, _) = self.current.unwrap_or_default();
         if !self.tasks[task].partitions.is_empty() {
-            self.read(side, batch, memory::of_load(), Wanted::Coded)?;
+            self.read(side, batch, memory::of_load())?;
         }
         Ok(batch[side].rows.len() > 0)
     }
@@ -276,19 +271,13 @@ impl JoinPartitions {
     /// Reads the next unmatched rows of a side, when all partitions have been joined.
     pub(super) fn load_unmatched(&mut self, side: Side, batch: &mut JoinBatch) -> Result<bool, SqlError> {
         batch.0.iter_mut().for_each(JoinSide::clear);
-        self.read(side, batch, memory::of_load(), Wanted::Unmatched)?;
+        self.read(side, batch, memory::of_load())?;
         Ok(batch[side].rows.len() > 0)
     }
 
     /// Reads rows of a side up to a limit of bytes.
-    fn read(
-        &mut self,
-        side: Side,
-        batch: &mut JoinBatch,
-        limit: usize,
-        wanted: Wanted,
-    ) -> Result<(), SqlError> {
-        let (to, skips_matched) = (&mut batch[side], self.skips_matched(wanted));
+    fn read(&mut self, side: Side, batch: &mut JoinBatch, limit: usize) -> Result<(), SqlError> {
+        let (to, is_wanted, have_codes) = (&mut batch[side], self.wanted(), !self.has_ended_all);
         let (format, width) = (to.format(), to.searched_words());
         let mut file = self.divided[side].front_mut();
         // If the partition has no file, its rows are selected from all rows.
@@ -307,10 +296,10 @@ impl JoinPartitions {
                         plan.part(pass, &record.codes[..width]) != partition
                     })
                 };
-                if !is_wanted(&record, wanted, skips_matched, to) || is_elsewhere() {
+                if !is_wanted(&record, to) || is_elsewhere() {
                     return Ok(());
                 }
-                to.push_record(record, wanted == Wanted::Coded)
+                to.push_record(record, have_codes)
             };
             is_there = match &mut file {
                 Some(file) => file.read_block(format, take)?,
@@ -319,11 +308,4 @@ impl JoinPartitions {
         }
         Ok(())
     }
-}
-
-/// Whether a row of a side is wanted.
-#[inline(always)]
-fn is_wanted(record: &Record, wanted: Wanted, skips_matched: bool, side: &JoinSide) -> bool {
-    (wanted == Wanted::Unmatched || !record.codes.is_empty())
-        && !(skips_matched && side.has_match(record.number))
 }

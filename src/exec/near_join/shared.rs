@@ -18,14 +18,9 @@ use std::sync::atomic::Ordering::SeqCst;
 const READING: i32 = 0;
 const PREPARING: i32 = 1;
 
-/// The files that a process writes.
-#[derive(Clone, Copy)]
-pub(super) enum SharedFile {
-    /// Rows of a side.
-    Rows(Side),
-    /// The summary of these rows.
-    Summary(Side),
-}
+/// The files that a process writes for each side: rows, and their summary.
+pub(super) const ROWS: &str = "rows";
+pub(super) const SUMMARY: &str = "summary";
 
 /// The work that a process has published.
 type SharedWork = [AtomicU64; JoinWork::COUNTS];
@@ -197,19 +192,23 @@ impl Sharing {
     }
 
     /// Creates a file of this process.
-    pub(super) fn create_file(self, file: SharedFile) -> RowFile {
+    pub(super) fn create_file(self, what: &str, side: Side) -> RowFile {
         // SAFETY: the files live as long as the shared memory.
         unsafe {
-            RowFile::create_shared(&raw mut (*self.state).files.fs, &name(file, self.process), self.memory)
+            RowFile::create_shared(
+                &raw mut (*self.state).files.fs,
+                &name(what, side, self.process),
+                self.memory,
+            )
         }
     }
 
     /// The files of this name, one from each process that has written one.
-    pub(super) fn files(self, file: SharedFile) -> impl Iterator<Item = RowFile> {
+    pub(super) fn files(self, what: &str, side: Side) -> impl Iterator<Item = RowFile> {
         (0..self.state().processes).filter_map(move |process| {
             // SAFETY: the files live as long as the shared memory.
             unsafe {
-                RowFile::open_shared(&raw mut (*self.state).files.fs, &name(file, process), self.memory)
+                RowFile::open_shared(&raw mut (*self.state).files.fs, &name(what, side, process), self.memory)
             }
         })
     }
@@ -243,10 +242,6 @@ impl Sharing {
     }
 }
 
-fn name(file: SharedFile, process: usize) -> CString {
-    let name = match file {
-        SharedFile::Rows(side) => format!("rows{}.{process}", side as u8),
-        SharedFile::Summary(side) => format!("summary{}.{process}", side as u8),
-    };
-    CString::new(name).unwrap_or_default()
+fn name(what: &str, side: Side, process: usize) -> CString {
+    CString::new(format!("{what}{}.{process}", side as u8)).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use super::batch::JoinBatch;
 use super::file::{RowFile, SideFiles};
 use super::memory;
 use super::reader::RowReader;
-use super::shared::{SharedFile, Sharing};
+use super::shared::{ROWS, SUMMARY, Sharing};
 use super::summary::SideSummary;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, JoinKind, Side};
@@ -47,17 +47,17 @@ impl Spill<'_> {
     pub(super) fn share(mut self, sharing: Sharing, kind: JoinKind) -> Result<SpilledRows, SqlError> {
         if sharing.begin() {
             for side in Side::BOTH {
-                let mut file = sharing.create_file(SharedFile::Rows(side));
+                let mut file = sharing.create_file(ROWS, side);
                 let summary = self.write_side(side, &mut file, Some(sharing))?;
                 file.export();
-                summary.write(sharing.create_file(SharedFile::Summary(side)))?;
+                summary.write(sharing.create_file(SUMMARY, side))?;
             }
             sharing.end_reading(kind);
         }
         let (mut all, mut summaries) = (BySide::<SideFiles>::default(), BySide::<SideSummary>::default());
         for side in Side::BOTH {
             let mut files = Vec::new();
-            let written = sharing.files(SharedFile::Rows(side)).zip(sharing.files(SharedFile::Summary(side)));
+            let written = sharing.files(ROWS, side).zip(sharing.files(SUMMARY, side));
             for (rows, summary) in written {
                 let summary = SideSummary::read(summary)?;
                 self.batch[side].expect_lengths(&summary.lengths);

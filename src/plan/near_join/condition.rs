@@ -108,8 +108,8 @@ impl<'p> NearCondition<'p> {
         let lengths = [a, b].map(bits_of);
         let has_known_length = lengths.iter().all(Option::is_some);
         // The node compares only the first bits of longer codes. Two codes of different lengths are an error.
-        let is_one_word = lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
-        let is_whole = is_whole && is_one_word;
+        let are_compared_whole = lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
+        let is_whole = is_whole && are_compared_whole;
         let call = if expr == written { clause } else { with_clause(planner, clause, expr) };
         let bits = within.bits().unwrap_or(hamming::BITS).min(MAX_BITS);
         let radius = within.expected_radius(planner).min(bits);

@@ -17,8 +17,8 @@ thread_local! {
 /// Whether near joins are proposed where PostgreSQL has another plan.
 static ENABLE_NEAR_JOIN: GucSetting<bool> = GucSetting::<bool>::new(true);
 
-/// Installs our hook and defines its configuration parameter. Called when the library is loaded. If a query on
-/// distances loads it, no join of that query has been planned yet.
+/// Installs our hook and defines its configuration parameter. Called when the library is loaded. If a query
+/// on distances loads it, no join of that query has been planned yet.
 pub(crate) fn install_hook() {
     GucRegistry::define_bool_guc(
         c"simhash_pg.enable_near_join",
