@@ -65,7 +65,7 @@ CREATE INDEX fingerprint_hamming ON fingerprint USING hamming (si);
 SELECT round(pg_relation_size('fingerprint_hamming')::numeric / :rows, 1) AS "hamming, bytes a row";
 SET enable_seqscan = off;
 SELECT FROM measure('hamming', '{0,3,6,10,12}', 2000, :'range', true);
--- Radii at which doc2 is searched for candidates that a second look verifies.
+-- Radii at which doc2 is searched for candidates that a recheck verifies.
 SELECT FROM measure('hamming', '{13,14,16,18,20,22,24}', 40, :'range', false);
 \if :peers
 -- Every pair within 3 bits.

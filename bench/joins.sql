@@ -69,8 +69,8 @@ CALL measure_join('uploads, 256 bits, radius 31', 'index, a hundredth of them', 
 CALL measure_join('dense', '300,000 numbers, radius 3', 'Near Join', 'SELECT count(*) FROM dense AS a JOIN dense AS b ON hamming(a.si, b.si) <= 3');
 CALL measure_join('dense', 'half of 10,000 equal, radius 3', 'Near Join', 'SELECT count(*) FROM half_equal AS a JOIN half_equal AS b ON hamming(a.si, b.si) <= 3');
 CALL measure_join('dense', 'half of 10,000 equal, radius 3, exists', 'Near Semi Join', 'SELECT count(*) FROM half_equal AS a WHERE EXISTS (SELECT FROM half_equal AS b WHERE hamming(a.si, b.si) <= 3 AND a.id <> b.id)');
-CALL measure_join('dense', 'those numbers, and a second look', 'Near Join', 'SELECT count(*) FROM looked AS a JOIN looked AS b ON hamming(a.si, b.si) <= 3 AND hamming(a.look, b.look) <= 2');
--- Pieces of 2,000 characters, every 1,000, of the text files that Debian's packages bring, and a second look at each pair.
+CALL measure_join('dense', 'those numbers, and a recheck', 'Near Join', 'SELECT count(*) FROM looked AS a JOIN looked AS b ON hamming(a.si, b.si) <= 3 AND hamming(a.look, b.look) <= 2');
+-- Pieces of 2,000 characters, every 1,000, of the text files that Debian's packages bring, and a recheck of each pair.
 CREATE TABLE file (path text);
 COPY file FROM :'files';
 CREATE TABLE piece AS
@@ -81,7 +81,7 @@ VACUUM ANALYZE piece;
 SELECT format('CALL measure_join(''%s pieces of text, radius %s'', ''%s'', ''Near Join'', ''SELECT count(*) FROM piece AS a JOIN piece AS b ON hamming(a.si, b.si) <= %s%s'')',
               (SELECT count(*) FROM piece), radius, what, radius, look)
 FROM unnest('{10, 14, 18}'::integer[]) AS radius,
-     (VALUES ('near join', ''), ('near join with a second look', ' AND hamming(a.look, b.look) <= 70')) AS way (what, look) \gexec
+     (VALUES ('near join', ''), ('near join with a recheck', ' AND hamming(a.look, b.look) <= 70')) AS way (what, look) \gexec
 -- Less memory: both sides are divided into files.
 SELECT format('SET work_mem = ''%s''', memory),
        format('CALL measure_join(''itself, radius %s'', ''near join, work_mem %s'', ''Near Join'', ''SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %s'')', radius, memory, radius)

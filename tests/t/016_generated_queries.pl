@@ -149,7 +149,7 @@ for my $kind ('bigint', 'bits')
 {
 	begin($kind);
 	my (%generated, %by_index, %indexes, %joins, %states);
-	my ($with_index, $with_rows, $index_only, $second_looks, $by_inner, $done) = (0, 0, 0, 0, 0, 0);
+	my ($with_index, $with_rows, $index_only, $rechecks, $by_inner, $done) = (0, 0, 0, 0, 0, 0);
 	while ($done < $queries)
 	{
 		my @batch = map { $generator->query } 1 .. BATCH;
@@ -164,7 +164,7 @@ for my $kind ('bigint', 'bits')
 			$index_only++ if $index->{plan} =~ /Index Only Scan using (?:hamming|several|partition|inheritance)_idx/;
 			$by_inner++ if $index->{plan} =~ /Group Key: \S+\.ctid\n/;
 			$joins{$_}++ for $answers{'by near join'}[$n]{plan} =~ /Custom Scan \((Near [\w ]*Join)\)/g;
-			$second_looks++ if $answers{'by near join'}[$n]{plan} =~ /Near Recheck/;
+			$rechecks++ if $answers{'by near join'}[$n]{plan} =~ /Near Recheck/;
 			for my $part (QueryGenerator::counted($query))
 			{
 				$generated{$part}++;
@@ -199,7 +199,7 @@ for my $kind ('bigint', 'bits')
 		is_deeply([ grep { !$indexes{$_} } @kinds ], [], 'every kind of index was used');
 		is_deeply([ sort keys %joins ], [ sort map { "Near ${_}Join" } '', 'Anti ', 'Full ', 'Left ', 'Right ', 'Semi ' ], 'every kind of near join was used');
 		cmp_ok($index_only, '>', 0, "$index_only by an index alone") if $kind eq 'bigint';
-		cmp_ok($second_looks, '>', 0, "$second_looks of them with a second look");
+		cmp_ok($rechecks, '>', 0, "$rechecks of them with a recheck");
 		cmp_ok($by_inner, '>', 0, "$by_inner with EXISTS from the inner side");
 		my @uncovered = grep { !$by_index{$_} } QueryGenerator::must_use_index();
 		is_deeply(\@uncovered, [], 'every shape of query and every way to write a radius used an index');

@@ -96,7 +96,7 @@ my @statements = (
 	[ 'near_differences', "SELECT sum(pairs) FROM near_differences('coded', 'si', 'body', 6)", '', 'SELECT setseed(0.5)' ],
 	[ 'hamming_histogram of bits', "SELECT sum(pairs) FROM hamming_histogram('code', 'bits', 3000)", '', 'SELECT setseed(0.5)' ],
 	[ 'near join', 'SELECT count(b.bits) FROM code AS a LEFT JOIN code AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id', 'SET enable_nestloop = off' ],
-	[ 'near join in rounds', "SELECT count(b.si), count(a.sketch) FROM code AS a FULL JOIN code AS b ON hamming(a.bits, b.bits) <= 20", "SET work_mem = '64kB'" ],
+	[ 'near join in files', "SELECT count(b.si), count(a.sketch) FROM code AS a FULL JOIN code AS b ON hamming(a.bits, b.bits) <= 20", "SET work_mem = '64kB'" ],
 	[ 'near join of equal codes', 'SELECT count(*), count(b.id) FROM (SELECT id, si & 1 AS si FROM code WHERE id <= 1500) AS a FULL JOIN (SELECT id, si & 1 AS si FROM code WHERE id > 8500) AS b ON hamming(a.si, b.si) <= 3' ],
 	[ 'near join in blocks', "SELECT count(DISTINCT (a.id, b.id)) FROM (SELECT id, si, unnest(near_blocks(si, 3, 4)) AS block FROM code WHERE id <= 1000) AS a
 		JOIN (SELECT id, si, unnest(near_blocks(si, 3, 4)) AS block FROM code) AS b ON a.block = b.block AND hamming(a.si, b.si) <= 3", 'SET enable_nestloop = off' ],

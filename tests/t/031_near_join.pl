@@ -30,10 +30,10 @@ my @stages = (
 	[ 'reading the inner side', "SELECT count(*) FROM scattered AS a LEFT JOIN $sleeping AS b ON hamming(a.si, b.si) <= 3", $sleeps ],
 	[ 'reading a batch', "SELECT count(*) FROM $sleeping AS a LEFT JOIN scattered AS b ON hamming(a.si, b.si) <= 3", $sleeps ],
 	[ 'finding pairs', 'SELECT count(*) FROM consecutive AS a JOIN consecutive AS b ON hamming(a.si, b.si) <= 40', $runs ],
-	[ 'a second look', 'SELECT count(*) FROM consecutive AS a JOIN consecutive AS b ON hamming(a.si, b.si) <= 40 AND hamming(a.si # -65536, b.si) <= 47', $runs ],
+	[ 'a recheck', 'SELECT count(*) FROM consecutive AS a JOIN consecutive AS b ON hamming(a.si, b.si) <= 40 AND hamming(a.si # -65536, b.si) <= 47', $runs ],
 	[ 'further conditions', 'SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 AND waits(a.id + b.id - b.id)', $sleeps ],
-	[ 'rows without a partner', 'SELECT count(*) FROM scattered AS a LEFT JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 1 WHERE waits(a.id + coalesce(b.id, 0))', $sleeps ],
-	[ 'inner rows without a partner', 'SELECT count(*) FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 1 WHERE waits(b.id + coalesce(a.id, 0))', $sleeps ]);
+	[ 'unmatched rows', 'SELECT count(*) FROM scattered AS a LEFT JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 1 WHERE waits(a.id + coalesce(b.id, 0))', $sleeps ],
+	[ 'unmatched inner rows', 'SELECT count(*) FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 1 WHERE waits(b.id + coalesce(a.id, 0))', $sleeps ]);
 my $right = $node->safe_psql('postgres', 'SET simhash_pg.enable_near_join = off; SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 16 AND a.id < 200');
 my $session = session($node, on_error_stop => 0);
 $session->query($settings);
@@ -172,6 +172,10 @@ like($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_
 	qr/Gather \(.* loops=3\).*Parallel Custom Scan \(Near Left Join\)/s, 'a join of workers begins again');
 is($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; $again"), $node->safe_psql('postgres', "SET simhash_pg.enable_near_join = off; $again"), 'with the same rows');
 is($node->safe_psql('postgres', "$parallel SELECT count(*) FROM (SELECT FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si) <= 3 LIMIT 10) AS s"), 10, 'and ends early');
+my $counted = 'SELECT count(*) FROM generate_series(1, 3) AS v LEFT JOIN (SELECT a.id FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 14 OFFSET 0) AS s ON s.id > v * 1000';
+my $pairs = 3 * $node->safe_psql('postgres', 'SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 14');
+like($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $counted"),
+	qr/Gather \(.* loops=3\).*Near Pairs: $pairs\n/s, 'EXPLAIN counts the work of all its executions');
 
 my $hangs = "$parallel SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 AND waits(a.id + b.id - b.id)";
 my ($out, $lost) = ('', '');
