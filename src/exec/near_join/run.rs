@@ -297,7 +297,7 @@ impl NearJoin {
 
     /// Restarts the join. The inner side is kept if it has not changed.
     pub(super) fn restart(&mut self, keeps_inner: bool) {
-        let JoinParts { reader, batch, size, .. } = &mut self.parts;
+        let JoinParts { reader, batch, size, output, .. } = &mut self.parts;
         if keeps_inner {
             batch[Side::Inner].matched.clear();
         } else {
@@ -307,6 +307,7 @@ impl NearJoin {
         batch[Side::Outer].reset();
         reader.ended[Side::Outer] = false;
         size.restart();
+        output.begin_batch();
         if let Some(partitions) = self.partitions.take() {
             partitions.close();
         }
