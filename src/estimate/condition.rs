@@ -3,7 +3,6 @@
 
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
-use crate::pg::code::ball::BitBall;
 use crate::pg::code::ball::HammingBall;
 use crate::pg::code::{Code, CodeType};
 use crate::pg::expr::Expr;
@@ -34,20 +33,9 @@ impl<'p> Within<'p> {
             return None;
         }
         if let Some(datum) = ball.value() {
-            // SAFETY: the type of the datum is a ball.
-            let (center, radius) = unsafe {
-                match type_ {
-                    CodeType::Bigint => {
-                        let HammingBall { center, radius, .. } = datum.cast_mut_ptr::<HammingBall>().read();
-                        (Expr::bigint(center), radius)
-                    }
-                    CodeType::Bits => {
-                        let BitBall { center, radius } = BitBall::of(datum);
-                        (Expr::bits(center), radius)
-                    }
-                }
-            };
-            return Some(Self { a: value, b: center, radius: Expr::integer(radius) });
+            // SAFETY: the type of the datum is a ball of these codes.
+            let (center, radius) = unsafe { type_.read_ball(datum) };
+            return Some(Self { a: value, b: Expr::code(type_, center), radius: Expr::integer(radius) });
         }
         let call = ball.as_function().filter(|call| is_ball_constructor(call.id, type_))?;
         call.args().map(|[center, radius]| Self { a: value, b: center, radius })
@@ -121,9 +109,6 @@ pub(crate) fn bits_of(mut expr: Expr) -> Option<u32> {
         // SAFETY: the argument of a RelabelType is an expression.
         expr = unsafe { Expr::new(relabeled.arg) };
     }
-    match expr.base_type() {
-        (pg_sys::INT8OID, _) => Some(hamming::BITS),
-        (pg_sys::BITOID, bits) if bits > 0 => Some(bits as u32),
-        _ => None,
-    }
+    let (type_, modifier) = expr.base_type();
+    CodeType::of_column(type_, modifier)?.1
 }

@@ -141,7 +141,7 @@ impl ColumnStatistics {
                 return None;
             }
             let values = slot.values().filter_map(|(value, frequency)| match value {
-                Code::Fingerprint(value) => Some((value as i64, frequency)),
+                Code::Integer(value, _) => Some((value as i64, frequency)),
                 Code::Bits(_) => None,
             });
             let count = slot.0.nvalues as usize;

@@ -6,7 +6,7 @@
 //! is read cell by cell and never borrowed as a slice, so it may be changed during an iteration.
 
 use super::catalog::families::strategy_in;
-use super::code::bits::Bits;
+use super::code::CodeType;
 use super::nodes::Tagged;
 use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
 use std::marker::PhantomData;
@@ -190,16 +190,13 @@ impl<'p> Expr<'p> {
         Self::constant(pg_sys::INT4OID, size_of::<i32>() as i32, value.into())
     }
 
-    pub(crate) fn bigint(value: i64) -> Self {
-        Self::constant(pg_sys::INT8OID, size_of::<i64>() as i32, value.into())
-    }
-
     pub(crate) fn double(value: f64) -> Self {
         Self::constant(pg_sys::FLOAT8OID, size_of::<f64>() as i32, value.to_bits().into())
     }
 
-    pub(crate) fn bits(value: Bits) -> Self {
-        Self::constant(pg_sys::BITOID, -1, value.datum())
+    /// A code of this type.
+    pub(crate) fn code(codes: CodeType, value: Datum) -> Self {
+        Self::constant(codes.oid(), codes.kind().bits.map_or(-1, |bits| (bits / u8::BITS) as i32), value)
     }
 
     /// A constant of a type of this length. Types of variable length have -1, and are passed by reference.

@@ -4,7 +4,7 @@ use super::expr::{Expr, Exprs};
 use super::nodes::Tagged;
 use pgrx::pg_sys::{self, Datum, Node, Oid};
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
 
 /// The planner's state for a query.
@@ -224,21 +224,7 @@ impl Deref for PlannedIndex<'_> {
 }
 
 /// An index that the planner's hook may change.
-pub(crate) struct ChangedIndex<'p>(&'p mut pg_sys::IndexOptInfo);
-
-impl Deref for ChangedIndex<'_> {
-    type Target = pg_sys::IndexOptInfo;
-
-    fn deref(&self) -> &Self::Target {
-        self.0
-    }
-}
-
-impl DerefMut for ChangedIndex<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        self.0
-    }
-}
+pub(crate) struct ChangedIndex<'p>(pub(crate) &'p mut pg_sys::IndexOptInfo);
 
 impl<'p> ChangedIndex<'p> {
     /// All indexes of a relation.

@@ -43,8 +43,8 @@ cost_function!(gin_cost, estimate);
 /// use this extension are planned as without it.
 pub(crate) fn install_sketch_cost(index: &mut ChangedIndex, sketches: &SketchOids) {
     let is_ours = |family| sketches.match_operator(family).is_some();
-    if index.relam == GIN && index.read().families().any(is_ours) {
-        set_cost_function(index, Some(gin_cost));
+    if index.0.relam == GIN && index.read().families().any(is_ours) {
+        set_cost_function(index.0, Some(gin_cost));
     }
 }
 

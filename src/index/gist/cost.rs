@@ -29,10 +29,10 @@ cost_function!(gist_cost, estimate);
 
 /// Makes the planner call our cost function for an index.
 pub(crate) fn install_cost(index: &mut ChangedIndex) {
-    if index.relam == pg_sys::GIST_AM_OID
+    if index.0.relam == pg_sys::GIST_AM_OID
         && are_fingerprints(index.read()).any(|is_fingerprint| is_fingerprint)
     {
-        set_cost_function(index, Some(gist_cost));
+        set_cost_function(index.0, Some(gist_cost));
     }
 }
 

@@ -1,9 +1,9 @@
 //! The codes of an index: their layout, and how a value of the column becomes the words of its trees.
 
 use super::options::code_trees;
-use crate::pg::code::CodeType;
 use crate::pg::code::ball::HammingBall;
 use crate::pg::code::bits::Bits;
+use crate::pg::code::{Code, CodeType};
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::report::SqlError;
@@ -16,7 +16,7 @@ use pgrx::pg_sys;
 
 /// Whether the index is on strings of bits, not fingerprints.
 fn has_bits(index: OpenIndex<'_>) -> bool {
-    CodeType::of(index.class_type(0)) == Some(CodeType::Bits)
+    CodeType::of(index.class_type(0)).is_some_and(|codes| !codes.is_integer())
 }
 
 /// For a column of strings of bits: whether its type is `bit`, not `bit varying`, and the number of bits in
@@ -160,10 +160,11 @@ pub(super) unsafe fn words_of_row<'w>(
         }
         if layout.is_described() {
             read_bits(layout, *values, |code| words.extend(layout.words_of(code))).unwrap_or_report();
-        } else if CodeType::of(index.class_type(0)).is_none() {
-            words.push((*values).cast_mut_ptr::<HammingBall>().read().center as u64);
         } else {
-            words.push((*values).value() as u64);
+            words.push(match Code::of(*values, index.class_type(0)) {
+                Some(Code::Integer(word, _)) => word,
+                _ => (*values).cast_mut_ptr::<HammingBall>().read().center as u64,
+            });
         }
     }
     Some(words)

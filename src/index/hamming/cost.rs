@@ -135,7 +135,7 @@ pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
 
 /// The layout of the index that is searched.
 fn layout(path: &CostedPath) -> Layout {
-    if CodeType::of(path.index.first_type()) != Some(CodeType::Bits) {
+    if CodeType::of(path.index.first_type()).is_none_or(CodeType::is_integer) {
         let has_filter = path.index.nkeycolumns > 1;
         return if has_filter { Layout::FINGERPRINTS.with_filter() } else { Layout::FINGERPRINTS };
     }

@@ -23,12 +23,10 @@ pub(super) unsafe extern "C-unwind" fn amcanreturn(relation: pg_sys::Relation, c
     // SAFETY: PostgreSQL passes the open index.
     let index = unsafe { OpenIndex::new(relation) };
     column == 1
-        && match CodeType::of(index.class_type(0)) {
-            Some(CodeType::Bigint) => true,
+        && CodeType::of(index.class_type(0)).is_some_and(|codes| {
             // SAFETY: the index is open.
-            Some(CodeType::Bits) => has_codes(index, &unsafe { Pages::of(relation) }),
-            None => false,
-        }
+            codes.is_integer() || has_codes(index, &unsafe { Pages::of(relation) })
+        })
 }
 
 /// Sets the scan's current row for the executor: a code or NULL.

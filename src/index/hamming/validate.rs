@@ -15,7 +15,11 @@ use crate::pg::report::UnwrapOrReport;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use pgrx::{PgLogLevel, ereport, pg_guard};
+use std::borrow::Cow;
 use std::ffi::CStr;
+
+/// What is wrong with an operator.
+type Fault = Cow<'static, str>;
 
 /// An operator of an operator family.
 struct Member {
@@ -34,18 +38,18 @@ impl Member {
     }
 
     /// The fault of the operator, if it has one.
-    fn fault(&self, input_type: Oid) -> Option<&'static str> {
+    fn fault(&self, input_type: Oid) -> Option<Fault> {
         let function = function_of(self.operator);
         if self.left_type != input_type {
-            return Some("its left side is not of the type of the operator class");
+            return Some("its left side is not of the type of the operator class".into());
         }
         match self.strategy {
-            DISTANCE if self.purpose != b'o' => Some("it is there to search by, not to order by"),
+            DISTANCE if self.purpose != b'o' => Some("it is there to search by, not to order by".into()),
             DISTANCE if self.sort_family != pg_sys::INTEGER_BTREE_FAM_OID => {
-                Some("it is not ordered as integers are")
+                Some("it is not ordered as integers are".into())
             }
             WITHIN_BALL | EQUAL | NEAR if self.purpose != b's' => {
-                Some("it is there to order by, not to search by")
+                Some("it is there to order by, not to search by".into())
             }
             strategy => fault_of_function(strategy, function, input_type),
         }
@@ -85,38 +89,19 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
 }
 
 /// The fault of an operator's function. If there is none, its arguments have the right types.
-fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<&'static str> {
-    let number = function.to_u32();
+fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<Fault> {
     let Some(codes) = CodeType::of(input_type) else {
         let is_near = strategy == NEAR && ours::is_near_ball(function);
-        return (!is_near).then_some("it is not ~ of two hamming_ball");
+        return (!is_near).then_some("it is not ~ of two hamming_ball".into());
     };
-    let (equal, faults): (&[u32], _) = match codes {
-        CodeType::Bigint => (
-            &[pg_sys::F_INT8EQ, pg_sys::F_INT84EQ, pg_sys::F_INT82EQ],
-            [
-                "it is not <@ of bigint and hamming_ball",
-                "it is not = of two bigint",
-                "it is not <~> of two bigint",
-            ],
-        ),
-        CodeType::Bits => (
-            &[pg_sys::F_BITEQ],
-            [
-                "it is not <@ of bit and hamming_bit_ball",
-                "it is not = of two bit",
-                "it is not <^> of two bit",
-            ],
-        ),
+    let [within, equality, distance] = codes.kind().operators;
+    let (is_right, operator) = match strategy {
+        WITHIN_BALL => (ours::is_within_ball(function, codes), within),
+        EQUAL => (codes.kind().equal.contains(&function.to_u32()), equality),
+        DISTANCE => (ours::is_distance(function, codes), distance),
+        _ => return Some("there is no such strategy".into()),
     };
-    let [not_within, not_equal, not_distance] = faults;
-    let (is_right, fault) = match strategy {
-        WITHIN_BALL => (ours::is_within_ball(function, codes), not_within),
-        EQUAL => (equal.contains(&number), not_equal),
-        DISTANCE => (ours::is_distance(function, codes), not_distance),
-        _ => (false, "there is no such strategy"),
-    };
-    (!is_right).then_some(fault)
+    (!is_right).then(|| format!("it is not {operator}").into())
 }
 
 /// The faults of an operator class for a type, and of its family.
@@ -129,8 +114,8 @@ fn faults(family: Oid, input_type: Oid) -> Vec<String> {
 
 /// The strategies of an operator class for a first column; `None` for types other than codes and balls.
 fn strategies_of_first(input_type: Oid) -> Option<&'static [i16]> {
-    match input_type {
-        pg_sys::INT8OID | pg_sys::BITOID => Some(&[WITHIN_BALL, EQUAL, DISTANCE]),
+    match CodeType::of(input_type) {
+        Some(codes) if input_type == codes.oid() => Some(&[WITHIN_BALL, EQUAL, DISTANCE]),
         _ => ours::is_ball(input_type, CodeType::Bigint).then_some(&[NEAR]),
     }
 }
@@ -144,9 +129,9 @@ fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
         members_of(family).into_iter().filter(|member| member.left_type == input_type).collect();
     let fault = |member: &Member| match member.strategy {
         EQUAL if is_hashed_equality(member.operator, input_type) => None,
-        EQUAL => Some("it is not an equality by which values of the type are hashed"),
+        EQUAL => Some("it is not an equality by which values of the type are hashed".into()),
         _ if is_for_codes => None,
-        _ => Some("there is no such strategy"),
+        _ => Some("there is no such strategy".into()),
     };
     unhashed.into_iter().chain(faults_of_members(&members, fault, &[EQUAL])).collect()
 }
@@ -162,7 +147,7 @@ fn first_faults(family: Oid, input_type: Oid) -> Vec<String> {
 /// The faults of operators, and the strategies for which there is no operator.
 fn faults_of_members(
     members: &[Member],
-    fault: impl Fn(&Member) -> Option<&'static str>,
+    fault: impl Fn(&Member) -> Option<Fault>,
     strategies: &[i16],
 ) -> Vec<String> {
     let faulty = members.iter().filter_map(|member| {

@@ -11,7 +11,7 @@ use std::cell::Cell;
 /// The objects of the extension that the planner's support reads or puts into queries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExtensionOids {
-    codes: [CodeOids; 2],
+    codes: [Option<CodeOids>; CodeType::ALL.len()],
     /// For each type of limit: bigint, double precision, numeric.
     radius_le: [Oid; 3],
     radius_lt: [Oid; 3],
@@ -78,7 +78,7 @@ impl ExtensionOids {
 
     /// The objects for each type of codes.
     pub(crate) fn codes(&self) -> impl Iterator<Item = &CodeOids> {
-        self.codes.iter()
+        self.codes.iter().flatten()
     }
 
     /// The function that computes the radius for a limit of a distance. The limit has one of the three types.
@@ -108,9 +108,8 @@ impl ExtensionOids {
             Some([function(pg_sys::INT8OID)?, function(double)?, function(pg_sys::NUMERICOID)?])
         };
         let of_similarity = |name| find_function(namespace, name, &[double, pg_sys::INT4OID]);
-        let [bigint, bits] = CodeType::ALL.map(|codes| CodeOids::look_up(namespace, codes));
         Some(Self {
-            codes: [bigint?, bits?],
+            codes: CodeType::ALL.map(|codes| CodeOids::look_up(namespace, codes)),
             radius_le: by_limit(c"hamming_radius_le")?,
             radius_lt: by_limit(c"hamming_radius_lt")?,
             radius_ge: of_similarity(c"hamming_radius_ge")?,
@@ -133,17 +132,13 @@ impl CodeOids {
 
     fn look_up(namespace: Oid, codes: CodeType) -> Option<Self> {
         let type_ = codes.oid();
-        let operator = match codes {
-            CodeType::Bigint => c"<~>",
-            CodeType::Bits => c"<^>",
-        };
         let integer = pg_sys::INT4OID;
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
         let ball = function(c"hamming_ball", &[type_, integer])?;
         Some(Self {
             codes,
             hamming: function(c"hamming", &[type_, type_])?,
-            distance_operator: find_operator(namespace, operator, type_, type_)?,
+            distance_operator: find_operator(namespace, codes.kind().distance_operator, type_, type_)?,
             within: function(c"hamming_within", &[type_, type_, integer])?,
             ball_type: result_of(ball),
             ball,

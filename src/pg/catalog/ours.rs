@@ -10,32 +10,24 @@ use std::ffi::CStr;
 /// The OID of the language C, which is fixed in PostgreSQL's catalog.
 const C_LANGUAGE: u32 = 13;
 
-/// The C symbol of an object that exists for each type of codes.
-fn symbol(codes: CodeType, of_bigint: &'static CStr, of_bits: &'static CStr) -> &'static CStr {
-    match codes {
-        CodeType::Bigint => of_bigint,
-        CodeType::Bits => of_bits,
-    }
-}
-
 /// Whether a function implements the operator `code <@ ball`.
 pub(crate) fn is_within_ball(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, symbol(codes, c"hamming_ball_contained", c"hamming_bit_ball_contained"))
+    is_ours(function, codes.kind().within_ball)
 }
 
 /// Whether a function implements the operator `<~>` or `<^>`.
 pub(crate) fn is_distance(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, symbol(codes, c"hamming", c"hamming_bits"))
+    is_ours(function, codes.kind().distance)
 }
 
 /// Whether a function is `hamming_ball(center, radius)`.
 pub(crate) fn is_ball_constructor(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, symbol(codes, c"hamming_ball", c"hamming_bit_ball"))
+    is_ours(function, codes.kind().ball)
 }
 
 /// Whether a type is the type of balls of these codes.
 pub(crate) fn is_ball(type_: Oid, codes: CodeType) -> bool {
-    is_read_by(type_, symbol(codes, c"hamming_ball_in", c"hamming_bit_ball_in"))
+    is_read_by(type_, codes.kind().ball_input)
 }
 
 /// Whether a function implements the operator `hamming_ball ~ hamming_ball`.

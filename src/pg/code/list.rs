@@ -1,7 +1,6 @@
 //! Codes in one contiguous array, for algorithms that compare many of them.
 
-use super::bits::Bits;
-use super::{CodeType, error};
+use super::{Code, CodeType, error};
 use crate::pg::report::SqlError;
 use base::{grow, reserve};
 use hamming::code::{CodeCutter, CodeSlice, check_width};
@@ -44,17 +43,16 @@ impl CodeList {
     /// # Safety
     /// The datum must be of this type, and must not be NULL.
     pub(crate) unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<(), SqlError> {
-        if self.words.capacity() == 0 && self.type_ == CodeType::Bigint {
-            reserve(&mut self.words, self.expected)?;
-        }
-        match self.type_ {
-            CodeType::Bigint => {
+        // SAFETY: the value is of this type, as the caller promises.
+        match unsafe { self.type_.read(value) } {
+            Code::Integer(word, _) => {
+                if self.words.capacity() == 0 {
+                    reserve(&mut self.words, self.expected)?;
+                }
                 self.make_room(1)?;
-                self.words.push(value.value() as u64);
+                self.words.push(word);
             }
-            CodeType::Bits => {
-                // SAFETY: the value is of type bit, as the caller promises.
-                let bits = unsafe { Bits::of(value) };
+            Code::Bits(bits) => {
                 self.expect_length(bits.length())?;
                 let cutter = self.cutter;
                 self.make_room(cutter.width())?;
@@ -93,7 +91,7 @@ impl CodeList {
     /// From now on, accepts only codes of this length.
     pub(crate) fn expect_length(&mut self, length: u32) -> Result<(), SqlError> {
         match self.length {
-            _ if self.type_ == CodeType::Bigint => {}
+            _ if self.type_.is_integer() => {}
             Some(expected) if expected != length => {
                 return Err(error::bits_differ_in_length(expected, length));
             }
@@ -149,10 +147,7 @@ impl CodeList {
 
     /// The number of bits of each code, if it is known.
     pub(crate) fn bits(&self) -> Option<u32> {
-        match self.type_ {
-            CodeType::Bigint => Some(hamming::BITS),
-            CodeType::Bits => self.length,
-        }
+        self.type_.kind().bits.or(self.length)
     }
 
     /// Reorders the codes, or keeps some of them.

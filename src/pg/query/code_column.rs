@@ -42,12 +42,9 @@ impl CodeColumn {
         // SAFETY: names and types are looked up; the table is locked, and each name is a string in the
         // current memory context.
         unsafe {
-            let (codes, bits) = match pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier) {
-                pg_sys::INT8OID => (CodeType::Bigint, Some(hamming::BITS)),
-                pg_sys::BITOID => (CodeType::Bits, u32::try_from(modifier).ok()),
-                pg_sys::VARBITOID => (CodeType::Bits, None),
-                _ => return Err(not_a_code(&for_message(column), &type_name(type_))),
-            };
+            let base = pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier);
+            let codes = CodeType::of_column(base, modifier);
+            let (codes, bits) = codes.ok_or_else(|| not_a_code(&for_message(column), &type_name(type_)))?;
             let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
             let name = pg_sys::get_rel_name(table);
             let table = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name)).to_owned();
@@ -96,7 +93,6 @@ impl CodeColumn {
     fn query(&self, at_random: Option<i32>) -> Vec<u8> {
         let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
         // The casts give these types even if somebody has changed the types of the columns meanwhile.
-        let type_: &[u8] = if self.codes == CodeType::Bigint { b"int8" } else { b"varbit" };
         let text = self.text.as_deref().map(CStr::to_bytes);
         let returned: [&[u8]; 3] = text.map_or([b""; 3], |text| [b", ", text, b"::pg_catalog.text"]);
         let wanted: [&[u8]; 3] = text.map_or([b""; 3], |text| [b" AND ", text, b" IS NOT NULL"]);
@@ -105,7 +101,7 @@ impl CodeColumn {
         let key = self.key.as_deref().map(CStr::to_bytes);
         let key: [&[u8]; 3] = key.map_or([b""; 3], |key| [b", pg_catalog.concat(", key, b")"]);
         let order = at_random.map(|count| format!(" ORDER BY pg_catalog.random() LIMIT {count}"));
-        let select: [&[u8]; 4] = [b"SELECT ", column, b"::pg_catalog.", type_];
+        let select: [&[u8]; 4] = [b"SELECT ", column, b"::pg_catalog.", self.codes.kind().cast];
         let from: [&[u8]; 5] = [b" FROM ", table, b" WHERE ", column, b" IS NOT NULL"];
         let end: [&[u8]; 2] = [order.as_deref().unwrap_or_default().as_bytes(), b"\0"];
         // Bounded: some names of the catalog.

@@ -3,7 +3,6 @@
 use crate::estimate::condition::bits_of;
 use crate::pg::catalog::families::operator_in;
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
-use crate::pg::code::CodeType;
 use crate::pg::expr::Expr;
 use pgrx::pg_sys;
 
@@ -29,8 +28,8 @@ impl<'a> CodePair<'a> {
     pub(super) fn as_condition(self, radius: Expr<'a>) -> Expr<'a> {
         let Self { oids, a, b } = self;
         match radius.value() {
-            Some(datum) if datum.value() as i32 == 0 && oids.codes == CodeType::Bigint => {
-                let (family, type_) = (pg_sys::INTEGER_BTREE_FAM_OID, pg_sys::INT8OID);
+            Some(datum) if datum.value() as i32 == 0 && oids.codes.is_integer() => {
+                let (family, type_) = (pg_sys::INTEGER_BTREE_FAM_OID, oids.codes.oid());
                 let strategy = pg_sys::BTEqualStrategyNumber as i16;
                 operator_in(family, type_, type_, strategy).map_or_else(
                     || self.as_call(radius),

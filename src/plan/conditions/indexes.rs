@@ -6,6 +6,7 @@ use crate::index::gin::cost::install_sketch_cost;
 use crate::index::gist::install_cost;
 use crate::index::hamming::is_hamming;
 use crate::pg::catalog::oids::ExtensionOids;
+use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{ChangedIndex, Planner};
 use pgrx::pg_sys;
@@ -17,22 +18,22 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
         rewrite_predicate(&mut index, ours);
         install_cost(&mut index);
         install_sketch_cost(&mut index, &ours.sketches);
-        if is_hamming(&index) {
+        if is_hamming(index.0) {
             let distances = distances_sorted_by(planner, relation, ours);
             // SAFETY: the array has an element for each column.
-            let has_whole_codes = unsafe { *index.canreturn };
+            let has_whole_codes = unsafe { *index.0.canreturn };
             let may_lack_condition =
                 !distances.is_empty() || !index.read().predicate().is_empty() && has_whole_codes;
-            let is_of_words = index.read().first_type() == pg_sys::INT8OID;
+            let is_of_words = CodeType::of(index.read().first_type()).is_some_and(CodeType::is_integer);
             let can_order = distances.len() == 1 || is_of_words;
             // PostgreSQL checks that workers can compute the conditions, but not the ORDER BY.
             let can_divide = !is_of_words && distances.iter().all(|it| planner.is_parallel_safe(*it));
-            index.amoptionalkey = may_lack_condition;
+            index.0.amoptionalkey = may_lack_condition;
             // For bit strings, the index returns lower bounds. The executor can sort by one only: it treats
             // rows whose first distance is NULL as equal, whatever the second one is.
-            index.amcanorderbyop &= can_order;
+            index.0.amcanorderbyop &= can_order;
             // A search of fingerprints takes less time than starting a worker.
-            index.amcanparallel &= can_divide;
+            index.0.amcanparallel &= can_divide;
         }
     }
 }
@@ -41,7 +42,7 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
 /// among them. The predicate is copied, since another extension's hook may have put it there.
 fn rewrite_predicate(index: &mut ChangedIndex, ours: &ExtensionOids) {
     if !index.read().predicate().is_empty() {
-        index.indpred = rewrite_and(index.read().predicate().copy(), ours).pointer();
+        index.0.indpred = rewrite_and(index.read().predicate().copy(), ours).pointer();
     }
 }
 
