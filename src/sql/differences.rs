@@ -7,7 +7,6 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::code_column::{CodeColumn, CodeRow};
 use crate::pg::report::SqlError;
 use crate::pg::result_set::{ResultSet, rounded};
-use crate::sql::simhash::parse_scheme;
 use base::{Limit, collect, push};
 use hamming::queries::{CodeQueries, place_in_sample};
 use pgrx::{IntoDatum, pg_sys};
@@ -22,7 +21,7 @@ const SAMPLE: Limit = Limit::new("sample", 1, 10_000);
 pg_functions!(differences_of_texts, differences_of_table);
 
 fn differences_of_texts(a: &[u8], b: &[u8], scheme: &[u8], mut rows: ResultSet) -> Result<(), SqlError> {
-    let scheme = parse_scheme(&to_utf8(scheme)?)?;
+    let scheme = to_utf8(scheme)?.parse()?;
     for difference in differences(&to_utf8(a)?, &to_utf8(b)?, scheme, &mut check_for_interrupts)? {
         check_for_interrupts();
         let side = if difference.is_of_first { "a" } else { "b" };
@@ -44,11 +43,15 @@ fn differences_of_table(
     let radius = Limit::new("radius", 0, i64::from(i32::MAX)).of(radius)?;
     let column = CodeColumn::of(relation, code, Some(body))?.with_key(relation, key)?;
     let pairs = near_pairs(&column, radius, sample)?;
-    let scheme = parse_scheme(FEATURES)?;
+    let scheme = FEATURES.parse()?;
     let mut counter = DifferenceCounter::default();
     for (a, b) in &pairs {
-        let found = differences(&to_utf8(&a.text)?, &to_utf8(&b.text)?, scheme, &mut check_for_interrupts);
-        counter.add(found?)?;
+        counter.add(differences(
+            &to_utf8(&a.text)?,
+            &to_utf8(&b.text)?,
+            scheme,
+            &mut check_for_interrupts,
+        )?)?;
     }
     let count = counter.pairs() as f64;
     for difference in counter.most_frequent(&mut check_for_interrupts)? {

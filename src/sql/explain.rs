@@ -5,8 +5,6 @@ use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
-use crate::pg::varlena::new_value;
-use crate::sql::simhash::parse_scheme;
 use base::{OutOfMemory, extend, push};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{IntoDatum, pg_sys};
@@ -18,11 +16,11 @@ pg_functions!(simhash_features, simhash_explain, simhash_schemes);
 
 /// Returns a row for each feature: the feature, its weight, its hash and its number of occurrences.
 fn simhash_features(doc: &[u8], scheme: &[u8], mut rows: ResultSet) -> Result<(), SqlError> {
-    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let scheme = encoding::to_utf8(scheme)?.parse()?;
     for feature in explain::features(&encoding::to_utf8(doc)?, scheme, &mut check_for_interrupts)? {
         check_for_interrupts();
         rows.put([
-            Some(new_value(&[&encoding::to_database_or_escaped(feature.text)?])),
+            encoding::to_database_or_escaped(feature.text)?.into_datum(),
             feature.weight.into_datum(),
             (feature.hash as i64).into_datum(),
             i32::try_from(feature.occurrences).unwrap_or(i32::MAX).into_datum(),
@@ -33,7 +31,7 @@ fn simhash_features(doc: &[u8], scheme: &[u8], mut rows: ResultSet) -> Result<()
 
 /// The explanation as jsonb.
 fn simhash_explain(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<pg_sys::Datum, SqlError> {
-    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let scheme = encoding::to_utf8(scheme)?.parse()?;
     let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
     let mut explanation = explain::explain(&a, &b, scheme, &mut check_for_interrupts)?;
     explanation.rewrite_features(encoding::or_escaped);

@@ -7,7 +7,6 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::query::code_column::CodeColumn;
 use crate::pg::report::{SqlError, notice};
 use crate::pg::result_set::{ResultSet, rounded};
-use crate::sql::simhash::parse_scheme;
 use base::{collect, push};
 use hamming::code::check_width;
 use hamming::histogram::{DistanceHistogram, DistanceLevel, SAMPLE};
@@ -68,8 +67,7 @@ fn levels(
         }
         if body.is_some() { texts.add(row.text(), is_query) } else { Ok(()) }
     })?;
-    let weights = body.and_then(|_| weights(&mut texts.counts).transpose());
-    let weights = weights.transpose()?;
+    let weights = if body.is_some() { weights(&mut texts.counts)? } else { None };
     let weights = weights.as_deref().map(FeatureWeights::read).transpose()?;
     let bits = codes.bits().or(column.bits).unwrap_or(0);
     check_width(bits)?;
@@ -105,7 +103,7 @@ struct SampledTexts {
 impl SampledTexts {
     fn add(&mut self, text: &[u8], is_query: bool) -> Result<(), SqlError> {
         let features = features_of(&mut self.counter, text)?;
-        add_features(&mut self.counts, &features, parse_scheme(FEATURES)?, &mut check_for_interrupts)?;
+        add_features(&mut self.counts, &features, FEATURES.parse()?, &mut check_for_interrupts)?;
         if is_query {
             push(&mut self.of_queries, features)?;
         }
@@ -119,7 +117,7 @@ impl SampledTexts {
 }
 
 fn features_of(counter: &mut FeatureCounter, text: &[u8]) -> Result<Vec<i64>, SqlError> {
-    Ok(counter.features(&to_utf8(text)?, parse_scheme(FEATURES)?, &mut check_for_interrupts)?)
+    Ok(counter.features(&to_utf8(text)?, FEATURES.parse()?, &mut check_for_interrupts)?)
 }
 
 const PAGE: &str = "docs/choosing-a-threshold.md says what that means.";

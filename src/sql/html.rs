@@ -9,6 +9,5 @@ use text::html;
 pg_functions!(extract_text);
 
 fn extract_text(html: &[u8]) -> Result<Vec<u8>, SqlError> {
-    let extracted = html::extract_text(&encoding::to_utf8(html)?, &mut check_for_interrupts);
-    encoding::to_database(extracted?)
+    encoding::to_database(html::extract_text(&encoding::to_utf8(html)?, &mut check_for_interrupts)?)
 }

@@ -6,7 +6,6 @@ use crate::pg::encoding;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
-use crate::sql::simhash::parse_scheme;
 use pgrx::Array;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::cell::RefCell;
@@ -32,7 +31,7 @@ fn minhash_of(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32
 }
 
 fn signature_by_bins(doc: &[u8], bins: usize, scheme: &[u8]) -> Result<Option<Vec<i32>>, SqlError> {
-    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let scheme = encoding::to_utf8(scheme)?.parse()?;
     let doc = encoding::to_utf8(doc)?;
     Ok(HASHER.with_borrow_mut(|hasher| hasher.bins(&doc, bins, scheme, &mut check_for_interrupts))?)
 }

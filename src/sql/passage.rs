@@ -1,7 +1,7 @@
 //! `sql/passage.sql`: passages that occur more than once.
 
 use crate::pg::array::Numbers;
-use crate::pg::call::{Argument, Call, pg_functions};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::datum::KeptValues;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
@@ -51,8 +51,7 @@ fn passage_headline(doc: &[u8], other: &[u8], min_length: i32, options: &[u8]) -
         (encoding::to_utf8(doc)?, encoding::to_utf8(other)?, encoding::to_utf8(options)?);
     let min_length = MIN_LENGTH.of(min_length)?;
     let options = HeadlineOptions::parse(&options)?;
-    let headline = headline::headline(&doc, &other, min_length, &options, &mut check_for_interrupts);
-    encoding::to_database(headline?)
+    encoding::to_database(headline::headline(&doc, &other, min_length, &options, &mut check_for_interrupts)?)
 }
 
 fn repeated_passages(query: &[u8], min_length: i32, rows: ResultSet) -> Result<(), SqlError> {
@@ -63,10 +62,10 @@ fn repeated_passages_of_keys(
     query: Option<&[u8]>,
     min_length: Option<i32>,
     call: Call,
+    rows: ResultSet,
 ) -> Result<(), SqlError> {
-    // SAFETY: `sql/passage.sql` declares such rows as the result, and the key as the third argument.
-    let (rows, key_type) =
-        unsafe { (ResultSet::read(call, 0), pg_sys::get_fn_expr_argtype((*call.info()).flinfo, 2)) };
+    // SAFETY: `sql/passage.sql` declares the key as the third argument.
+    let key_type = unsafe { pg_sys::get_fn_expr_argtype((*call.info()).flinfo, 2) };
     match (query, min_length) {
         (Some(query), Some(min_length)) => put_repeats(rows, query, min_length, key_type),
         _ => Ok(()),

@@ -5,7 +5,6 @@ use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::state::{State, StateForm};
-use crate::sql::simhash::parse_scheme;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 use std::cell::RefCell;
@@ -25,7 +24,7 @@ pg_functions!(feature_weights_add, feature_weights_combine, feature_weights_fina
 fn feature_weights_add(call: Call, doc: Option<&[u8]>, scheme: Option<&[u8]>) -> Result<State, SqlError> {
     let state = STATE.to_change(call)?;
     if let Some((doc, scheme)) = doc.zip(scheme) {
-        let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+        let scheme = encoding::to_utf8(scheme)?.parse()?;
         let doc = encoding::to_utf8(doc)?;
         COUNTER.with_borrow_mut(|counter| {
             counter.add(counts_of(state), &doc, scheme, &mut check_for_interrupts)

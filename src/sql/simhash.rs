@@ -20,7 +20,7 @@ thread_local! {
 pg_functions!(simhash, simhash_text);
 
 fn simhash(doc: &[u8], scheme: &[u8]) -> Result<Option<i64>, SqlError> {
-    let scheme = parse_scheme(&encoding::to_utf8(scheme)?)?;
+    let scheme = encoding::to_utf8(scheme)?.parse()?;
     fingerprint(&encoding::to_utf8(doc)?, scheme)
 }
 
@@ -42,8 +42,4 @@ fn simhash_text(columns: Array<'_, &[u8]>) -> Result<Option<Vec<u8>>, SqlError> 
 pub(crate) fn fingerprint(text: &str, scheme: Scheme) -> Result<Option<i64>, SqlError> {
     let made = HASHER.with_borrow_mut(|hasher| hasher.fingerprint(text, scheme, &mut check_for_interrupts));
     Ok(made?.map(|fingerprint| fingerprint as i64))
-}
-
-pub(crate) fn parse_scheme(name: &str) -> Result<Scheme, SqlError> {
-    Ok(name.parse()?)
 }

@@ -37,28 +37,23 @@ fn manber_sketch(
     unit: &[u8],
     hash: &[u8],
 ) -> Result<Numbers<i64>, SqlError> {
-    let (unit, hash) = (encoding::to_utf8(unit)?, encoding::to_utf8(hash)?);
-    let parameters = || {
-        let (unit, hash) = (unit.parse()?, hash.parse()?);
-        let (length, sample_bits) = (manber::LENGTH.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
-        let divisor = manber::DIVISOR.of(divisor)?;
-        let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
-        ManberSketcher::new(ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash })
-    };
-    let sketcher = parameters()?;
+    let (unit, hash) = (encoding::to_utf8(unit)?.parse()?, encoding::to_utf8(hash)?.parse()?);
+    let (length, sample_bits) = (manber::LENGTH.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
+    let divisor = manber::DIVISOR.of(divisor)?;
+    let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
+    let parameters = ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash };
+    let sketcher = ManberSketcher::new(parameters)?;
     Ok(Numbers(sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts)?))
 }
 
 fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, SqlError> {
-    let parameters = || WinnowParameters::new(winnow::LENGTH.of(length)?, winnow::SPAN.of(span)?);
-    let parameters = parameters()?;
+    let parameters = WinnowParameters::new(winnow::LENGTH.of(length)?, winnow::SPAN.of(span)?)?;
     let doc = encoding::to_utf8(doc)?;
     Ok(Numbers(parameters.sketch(doc.as_bytes(), &mut check_for_interrupts)?))
 }
 
 fn excerpt_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
-    let parameters = winnow::MIN_LENGTH.of(min_length).and_then(WinnowParameters::for_excerpts);
-    let parameters = parameters?;
+    let parameters = WinnowParameters::for_excerpts(winnow::MIN_LENGTH.of(min_length)?)?;
     let doc = encoding::to_utf8(doc)?;
     Ok(Numbers(parameters.sketch(doc.as_bytes(), &mut check_for_interrupts)?))
 }
@@ -69,8 +64,7 @@ fn heintze_sketch(
     length: i32,
     frequent: Array<'_, i64>,
 ) -> Result<Numbers<i64>, SqlError> {
-    let parameters = || HeintzeParameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?);
-    let parameters = parameters()?;
+    let parameters = HeintzeParameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?)?;
     let frequent = frequent.as_slice().map_err(|_| error::null_in_sketch())?;
     let doc = encoding::to_utf8(doc)?;
     Ok(Numbers(parameters.sketch(&doc, frequent, &mut check_for_interrupts)?))

@@ -6,10 +6,10 @@ use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::varlena::new_value;
-use crate::sql::simhash::parse_scheme;
 use hamming::code_text;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
+use text::features::Scheme;
 use text::fingerprint::spelling;
 
 pg_functions!(simhash_encode, simhash_decode, code_encode, code_decode);
@@ -18,7 +18,7 @@ fn simhash_encode(code: Option<i64>, scheme: Option<&[u8]>) -> Result<Option<Str
     let Some(code) = code else { return Ok(None) };
     let letters = spelling::encode(code as u64);
     Ok(Some(match scheme {
-        Some(name) => format!("{}:{letters}", parse_scheme(&encoding::to_utf8(name)?)?),
+        Some(name) => format!("{}:{letters}", encoding::to_utf8(name)?.parse::<Scheme>()?),
         None => letters,
     }))
 }

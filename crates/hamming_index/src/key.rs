@@ -1,7 +1,5 @@
 //! The keys by which the trees of an index are ordered.
 
-use crate::page::FILTER_TREE;
-
 /// The number of bands of a word of 64 bits. Each band has a tree.
 ///
 /// There are four, because an insert has to change all trees of a word at once, and a record of PostgreSQL's
@@ -13,6 +11,8 @@ pub const BAND_BITS: u32 = u64::BITS / BANDS as u32;
 
 /// The number of a tree. Word *i* of a code has the trees 4 *i* to 4 *i* + 3, one for each band.
 pub type Tree = u16;
+/// The tree that is ordered by further columns and then by the first word of the code, which is not rotated.
+pub const FILTER_TREE: Tree = 2048;
 
 /// A row of the table: the number of its block, and in the lowest 16 bits its offset there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,10 +9,10 @@
 //! The distance of two codes does not follow from one word. So an index of codes of several words can have a
 //! tree of whole codes, in addition to the words' trees or instead of them: see [`CodeTrees`].
 
-use crate::key::{BAND_BITS, BANDS, Filter, IndexKey, RowId, Tree, rotated};
+use crate::key::{BAND_BITS, BANDS, FILTER_TREE, Filter, IndexKey, RowId, Tree, rotated};
 use crate::page::{
-    CODE_TREES, DESCRIPTION_OF_WHOLE, FILTER_TREE, FILTER_TREES, FIRST_OF_CODES, LEAF_CAPACITY, Page,
-    PageNumber, SEVERAL_COLUMNS, capacity,
+    CODE_TREES, DESCRIPTION_OF_WHOLE, FILTER_TREES, FIRST_OF_CODES, LEAF_CAPACITY, Page, PageNumber,
+    SEVERAL_COLUMNS, capacity,
 };
 use crate::store::Store;
 use hamming::code::{CodeCutter, MAX_BITS};

@@ -11,7 +11,7 @@
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
 //! ```
 
-use crate::key::{Filter, IndexKey, RowId, Tree};
+use crate::key::{FILTER_TREE, Filter, IndexKey, RowId, Tree};
 
 mod edit;
 
@@ -50,8 +50,6 @@ const DESCRIPTION: Tree = 7;
 pub(crate) const FIRST_OF_CODES: Tree = 8;
 /// This number is added to the number of a tree if the index has further columns.
 pub(crate) const SEVERAL_COLUMNS: Tree = 1024;
-/// The tree that is ordered by further columns and then by the first word of the code, which is not rotated.
-pub const FILTER_TREE: Tree = 2048;
 /// Used as the number of a tree: the page describes the codes of the index, which has whole codes. One is
 /// added if words have no trees, and two if there are further columns.
 pub(crate) const DESCRIPTION_OF_WHOLE: Tree = 4088;

@@ -8,8 +8,8 @@
 
 mod memory;
 
-use hamming_index::key::{Filter, IndexKey, RowId, Tree, rotated_back};
-use hamming_index::page::{Edit, FILTER_TREE, PAGE_SIZE, Page, PageNumber, Patch};
+use hamming_index::key::{FILTER_TREE, Filter, IndexKey, RowId, Tree, rotated_back};
+use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
 use hamming_index::store::Store;
 use hamming_index::{CodeTrees, Layout};
 use memory::Memory;

@@ -4,7 +4,7 @@ use crate::pg::array::Numbers;
 use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::report::SqlError;
-use base::{Limit, Problem, collect};
+use base::{Limit, collect};
 use hamming::code::{CodeCutter, check_width};
 use hamming::near_pairs::{PARTS, PairBlocks};
 use std::cell::RefCell;
@@ -33,14 +33,13 @@ fn near_blocks_of_bit(code: Bits<'_>, radius: i32, parts: i32) -> Result<Numbers
 /// The blocks that a code belongs to. The parameters are only checked when they change.
 fn blocks_of(words: &[u64], bits: u32, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
     let parameters = (bits, radius, parts);
-    let found = LAST.with_borrow_mut(|last| {
+    LAST.with_borrow_mut(|last| {
         if last.as_ref().is_none_or(|(of, _)| *of != parameters) {
             let radius = Limit::new("radius", 0, bits.into()).of(radius)?;
             *last = Some((parameters, PairBlocks::new(bits, radius, PARTS.of(parts)?)));
         }
         let blocks = last.as_ref().map(|(_, blocks)| blocks.blocks_of(words)).transpose()?;
         let blocks = blocks.unwrap_or_default();
-        Ok::<_, Problem>(collect(blocks.iter().map(|&block| block as i32), blocks.len())?)
-    });
-    Ok(Numbers(found?))
+        Ok(Numbers(collect(blocks.iter().map(|&block| block as i32), blocks.len())?))
+    })
 }

@@ -1,31 +1,30 @@
 //! `clusters_of_pairs`: clusters of near pairs that are given as arrays.
 
 use super::error;
-use crate::pg::call::{Argument, Call, pg_functions};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::elements::{ArrayElements, Order, SortedKey};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
 use base::{OutOfMemory, collect, push, sort};
-use hamming::clusters::{Linkage, keepers_of_pairs};
+use hamming::clusters::keepers_of_pairs;
 use pgrx::pg_sys::{self, Datum};
-
-/// The linkage with this name.
-pub(super) fn parse_linkage(name: &[u8]) -> Result<Linkage, SqlError> {
-    Ok(encoding::to_utf8(name)?.parse()?)
-}
 
 pg_functions!(clusters_of_pairs);
 
 /// Returns each key with the smallest key of its cluster.
-fn clusters_of_pairs(call: Call, b: Datum, linkage: &[u8]) -> Result<Option<Datum>, SqlError> {
-    // SAFETY: `sql/pairs.sql` declares the function with two arrays of one type, and with rows of two of
-    // their elements as its result.
-    let (mut rows, a, b) =
-        unsafe { (ResultSet::read(call, 0), ArrayElements::of(call.datum(0)), ArrayElements::of(b)) };
+fn clusters_of_pairs(
+    a: Datum,
+    b: Datum,
+    linkage: &[u8],
+    call: Call,
+    mut rows: ResultSet,
+) -> Result<(), SqlError> {
+    // SAFETY: `sql/pairs.sql` declares the function with two arrays of one type.
+    let (a, b) = unsafe { (ArrayElements::of(a), ArrayElements::of(b)) };
     let order = Order::of(a.type_, call)?;
-    let linkage = parse_linkage(linkage)?;
+    let linkage = encoding::to_utf8(linkage)?.parse()?;
     let (a, b) = (not_null(&a)?, not_null(&b)?);
     let count = a.len();
     if count != b.len() {
@@ -46,7 +45,7 @@ fn clusters_of_pairs(call: Call, b: Datum, linkage: &[u8]) -> Result<Option<Datu
         check_for_interrupts();
         rows.put([Some(key), Some(keys[keeper as usize])]);
     }
-    Ok(None)
+    Ok(())
 }
 
 /// The keys of an array, none of which may be NULL.

@@ -1,10 +1,10 @@
 //! The window function `near_cluster`.
 
-use super::clusters::parse_linkage;
 use super::error;
 use super::row_codes::CodesOfRows;
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::code::CodeType;
+use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::report::UnwrapOrReport;
@@ -47,7 +47,7 @@ impl Clusters {
         // SAFETY: the argument is declared as text, and is not NULL here.
         let linkage = linkage.and_then(|linkage| unsafe { <&[u8]>::from_datum(linkage, false) });
         let radius = integer(partition, RADIUS, "radius")?;
-        let linkage = parse_linkage(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
+        let linkage = to_utf8(linkage.ok_or_else(|| error::null_argument("linkage"))?)?.parse()?;
         let rows = partition.rows();
         let rows = i32::try_from(rows).map_err(|_| error::too_many(rows, "codes"))?;
         let [mut codes, mut second_codes] = codes(partition, declared, rows)?;

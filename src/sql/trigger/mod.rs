@@ -6,7 +6,7 @@ mod row;
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
 use crate::pg::report::SqlError;
-use crate::sql::simhash::{SEPARATOR, fingerprint, parse_scheme};
+use crate::sql::simhash::{SEPARATOR, fingerprint};
 use pgrx::pg_sys;
 use row::{TriggerColumn, TriggerRow};
 use std::borrow::Cow;
@@ -83,7 +83,7 @@ impl<'a> Arguments<'a> {
                 Some(_) if scheme.is_some() => {
                     return Err(error::second_scheme(&encoding::for_message(argument)));
                 }
-                Some(name) => scheme = Some(parse_scheme(&encoding::to_utf8(name)?)?),
+                Some(name) => scheme = Some(encoding::to_utf8(name)?.parse()?),
                 None => columns.push(argument),
             }
         }

@@ -57,9 +57,9 @@ mod blocks;
 mod compare;
 mod division;
 mod plan;
+mod plan_search;
 mod portions;
 mod radii;
-mod search;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -70,8 +70,9 @@ pub use blocks::{PARTS, PairBlocks};
 pub use compare::retain_within;
 use compare::{BucketComparison, JoinTables, SortedSides, compare, retain_near, retain_new};
 pub use division::PairDivision;
+pub use plan::MAX_SEGMENT_BITS;
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
-pub use plan::{MAX_SEGMENT_BITS, cost_between};
+pub use plan_search::cost_between;
 pub use portions::PairSearch;
 pub use radii::CodeRadii;
 use std::borrow::Cow;

@@ -1,24 +1,42 @@
-//! Plans: which segments of bits find all pairs at the least cost.
+//! Plans: the segments of bits that find all pairs, and their cost.
 
-use super::radii::CodeRadii;
-use super::search::{PlanSearch, cost_of_segment, length_of, threshold_of};
 use crate::buckets::{BitChoice, PlacedCodes};
-use crate::code::{CodeCutter, CodeSlice, volume};
+use crate::code::{CodeSlice, volume};
 use crate::hash::scattered;
-use base::{OutOfMemory, collect, push};
+use base::{OutOfMemory, collect};
 use std::ops::Range;
 
 /// The number of bits of the widest segment. Its 2^22 buckets take 16 MB.
 pub const MAX_SEGMENT_BITS: u32 = 22;
 
-/// A join that costs at most this, in comparisons of words, is not planned: all rows are compared with all.
-/// These are some dozens of rows with wide codes, or some hundreds of fingerprints.
-const SMALL_JOIN: f64 = (1 << 17) as f64;
 /// The most pairs of rows that are sampled to plan a join of codes of several words.
 const MAX_SAMPLE: usize = 1 << 12;
 /// The cost of comparing two whole codes of several words: once, and per word.
 const CODE_COST: f64 = 30.0;
 const WORD_COST: f64 = 1.0;
+/// The costs of looking a bucket up and of sorting a row into its bucket, in comparisons of fingerprints.
+pub(super) const BUCKET_COST: f64 = 8.0;
+pub(super) const SORT_COST: f64 = 60.0;
+
+const LENGTHS: usize = MAX_SEGMENT_BITS as usize + 1;
+
+/// For each length of a segment and each threshold, the number of differences within the threshold.
+pub(super) const FLIPS: [[u32; LENGTHS]; LENGTHS] = flips();
+
+const fn flips() -> [[u32; LENGTHS]; LENGTHS] {
+    let mut flips = [[1; LENGTHS]; LENGTHS];
+    let mut length = 1;
+    while length < LENGTHS {
+        let mut threshold = 1;
+        while threshold < LENGTHS {
+            // Either the first bit is equal, or it differs and the other bits have one flip less.
+            flips[length][threshold] = flips[length - 1][threshold] + flips[length - 1][threshold - 1];
+            threshold += 1;
+        }
+        length += 1;
+    }
+    flips
+}
 
 /// The rows to join: rows on the left with rows on the right, or with each other if there is no right side.
 pub(super) struct JoinSides<'a> {
@@ -62,15 +80,6 @@ impl<'a> JoinSides<'a> {
                 .for_each(|((varying, word), first)| *varying |= word ^ first);
         }
         varying
-    }
-
-    /// The cheapest plan for these radii, with segments of at most `widest` bits.
-    pub(super) fn plan(&self, radii: &CodeRadii, widest: u32) -> Result<JoinPlan, OutOfMemory> {
-        let size = JoinSize::of(self.left.codes.len(), self.right.map(|right| right.codes.len()), widest);
-        if size.pairs * (1.0 + cost_of_check(self.left.codes.width())) <= SMALL_JOIN {
-            return Ok(JoinPlan::one_bucket(0, radii.of_first()));
-        }
-        JoinPlan::of_size(&size, &self.spread()?, radii)
     }
 }
 
@@ -147,6 +156,30 @@ impl JoinSize {
             widest: self.widest,
         }
     }
+}
+
+/// The length of a segment, if `bits` bits are cut into `count` segments.
+pub(super) fn length_of(number: u32, bits: u32, count: u32) -> u32 {
+    bits / count + u32::from(number < bits % count)
+}
+
+/// The threshold of a segment, if `used` segments have to reach `reach` together.
+pub(super) fn threshold_of(number: u32, reach: u32, used: u32) -> u32 {
+    reach / used + u32::from(number < reach % used) - 1
+}
+
+/// The cost of finding pairs by a segment, in comparisons of words. `fraction` maps the fraction of scattered
+/// pairs that are compared to the fraction for the actual rows.
+pub(super) fn cost_of_segment(
+    size: &JoinSize,
+    length: u32,
+    threshold: u32,
+    fraction: impl FnOnce(f64) -> f64,
+) -> f64 {
+    let flips = f64::from(FLIPS[length as usize][threshold as usize]);
+    let buckets = f64::from(1u32 << length);
+    let lookups = buckets.min(size.left) * flips;
+    size.rows * SORT_COST + buckets + lookups * BUCKET_COST + size.pairs * fraction(flips / buckets)
 }
 
 /// The bits of a word by which rows are sorted into buckets, and how many of these bits may differ.
@@ -227,59 +260,6 @@ pub(super) struct JoinPlan {
 }
 
 impl JoinPlan {
-    /// The plan with the least estimated cost for rows of this size. The segments of each code find all near
-    /// pairs, and so does a comparison of all rows.
-    pub(super) fn of_size(
-        size: &JoinSize,
-        spread: &RowDifferences,
-        radii: &CodeRadii,
-    ) -> Result<Self, OutOfMemory> {
-        let codes: Vec<_> = radii.codes(spread.varying.len()).collect();
-        let plans = codes
-            .iter()
-            .map(|code| Self::of_code(size, spread, code))
-            .chain(Self::of_crowds(size, spread, &codes)?);
-        Ok(plans.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default().0)
-    }
-
-    /// The cheapest plan by the segments of one code, with its cost.
-    fn of_code(
-        size: &JoinSize,
-        spread: &RowDifferences,
-        (words, radius): &(Range<usize>, u32),
-    ) -> (Self, f64) {
-        let with_cost = |plan: Self| {
-            let cost = plan.cost(size, spread);
-            (plan, cost)
-        };
-        let all = with_cost(Self::one_bucket(words.start, *radius));
-        let segments = PlanSearch::new(size, spread).plan(words.clone(), *radius).map(with_cost);
-        segments.filter(|plan| plan.1 < all.1).unwrap_or(all)
-    }
-
-    /// For each of several codes, the plan that leaves its crowds to the other codes, with its cost: that of the
-    /// pairs that no other code separates, and that of joining the crowd of each segment by another code.
-    fn of_crowds(
-        size: &JoinSize,
-        spread: &RowDifferences,
-        codes: &[(Range<usize>, u32)],
-    ) -> Result<Vec<(Self, f64)>, OutOfMemory> {
-        let (mut plans, mut with_costs) = (Vec::new(), Vec::new());
-        for number in (0..codes.len()).filter(|_| codes.len() > 1) {
-            let spread = spread.not_separated(codes, number)?;
-            push(&mut plans, (Self::of_code(size, &spread, &codes[number]).0, spread))?;
-        }
-        for (number, (plan, not_separated)) in plans.iter().enumerate() {
-            let crowds = || plan.segments.iter().map(|segment| segment.crowd(spread));
-            let largest = crowds().fold(f64::MIN_POSITIVE, f64::max);
-            let others = plans.iter().enumerate().filter(|other| other.0 != number);
-            let costs = others.map(|(_, (plan, spread))| plan.cost(&size.of_crowd(largest), spread));
-            let cost_of_crowds = costs.fold(f64::INFINITY, f64::min) * crowds().sum::<f64>() / largest;
-            push(&mut with_costs, (plan.clone(), plan.cost(size, not_separated) + cost_of_crowds))?;
-        }
-        Ok(with_costs)
-    }
-
     pub(super) fn cost(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
         let of_segments: f64 = self.segments.iter().map(|segment| segment.cost(size, spread)).sum();
         let of_words = self.segments.chunk_by(|a, b| a.word == b.word);
@@ -317,17 +297,6 @@ impl JoinPlan {
     }
 }
 
-/// The estimated cost of finding the near pairs of scattered codes on two sides of this size, in comparisons
-/// of words.
-pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
-    let cutter = CodeCutter::new(bits);
-    let varying = (0..cutter.width()).map(|word| lowest(u64::MAX, cutter.bits_of(word))).collect();
-    let spread = RowDifferences { varying, differences: Vec::new() };
-    let widest = MAX_SEGMENT_BITS;
-    let size = JoinSize { rows: codes + others, left: codes.max(others), pairs: codes * others, widest };
-    JoinPlan::of_code(&size, &spread, &(0..cutter.width(), radius)).1
-}
-
 /// The cost of comparing two whole codes. It is 0 for codes of one word, which was compared before.
 pub(super) fn cost_of_check(words: usize) -> f64 {
     if words == 1 { 0.0 } else { CODE_COST + WORD_COST * words as f64 }
@@ -342,7 +311,7 @@ pub(super) fn lowest(mask: u64, count: u32) -> u64 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::near_pairs::search::{BUCKET_COST, SORT_COST};
+    use crate::near_pairs::plan_search::{PlanSearch, cost_between};
     use proptest::prelude::*;
 
     /// Rows that differ in these bits; nothing else is known of them.

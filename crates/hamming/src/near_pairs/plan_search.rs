@@ -5,59 +5,96 @@
 //! bits has 30 cuts for each part of the radius that it may get. Words with the same number of bits have the
 //! same cuts. So a search takes some microseconds, and some more to read the sample of pairs.
 
-use super::plan::{JoinPlan, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, lowest};
-use crate::code::volume;
+use super::plan::{
+    JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, cost_of_segment,
+    length_of, lowest, threshold_of,
+};
+use super::radii::CodeRadii;
+use crate::code::{CodeCutter, volume};
+use base::{OutOfMemory, push};
 use std::ops::Range;
 
-/// The costs of looking a bucket up and of sorting a row into its bucket, in comparisons of fingerprints.
-pub(super) const BUCKET_COST: f64 = 8.0;
-pub(super) const SORT_COST: f64 = 60.0;
-
+/// A join that costs at most this, in comparisons of words, is not planned: all rows are compared with all.
+/// These are some dozens of rows with wide codes, or some hundreds of fingerprints.
+const SMALL_JOIN: f64 = (1 << 17) as f64;
 /// The most segments that a word is cut into.
 const MAX_SEGMENTS: u32 = u64::BITS / 2;
 
-const LENGTHS: usize = MAX_SEGMENT_BITS as usize + 1;
-
-/// For each length of a segment and each threshold, the number of differences within the threshold.
-const FLIPS: [[u32; LENGTHS]; LENGTHS] = flips();
-
-const fn flips() -> [[u32; LENGTHS]; LENGTHS] {
-    let mut flips = [[1; LENGTHS]; LENGTHS];
-    let mut length = 1;
-    while length < LENGTHS {
-        let mut threshold = 1;
-        while threshold < LENGTHS {
-            // Either the first bit is equal, or it differs and the other bits have one flip less.
-            flips[length][threshold] = flips[length - 1][threshold] + flips[length - 1][threshold - 1];
-            threshold += 1;
+impl JoinSides<'_> {
+    /// The cheapest plan for these radii, with segments of at most `widest` bits.
+    pub(super) fn plan(&self, radii: &CodeRadii, widest: u32) -> Result<JoinPlan, OutOfMemory> {
+        let size = JoinSize::of(self.left.codes.len(), self.right.map(|right| right.codes.len()), widest);
+        if size.pairs * (1.0 + cost_of_check(self.left.codes.width())) <= SMALL_JOIN {
+            return Ok(JoinPlan::one_bucket(0, radii.of_first()));
         }
-        length += 1;
+        JoinPlan::of_size(&size, &self.spread()?, radii)
     }
-    flips
 }
 
-/// The length of a segment, if `bits` bits are cut into `count` segments.
-pub(super) fn length_of(number: u32, bits: u32, count: u32) -> u32 {
-    bits / count + u32::from(number < bits % count)
+impl JoinPlan {
+    /// The plan with the least estimated cost for rows of this size. The segments of each code find all near
+    /// pairs, and so does a comparison of all rows.
+    pub(super) fn of_size(
+        size: &JoinSize,
+        spread: &RowDifferences,
+        radii: &CodeRadii,
+    ) -> Result<Self, OutOfMemory> {
+        let codes: Vec<_> = radii.codes(spread.varying.len()).collect();
+        let plans = codes
+            .iter()
+            .map(|code| Self::of_code(size, spread, code))
+            .chain(Self::of_crowds(size, spread, &codes)?);
+        Ok(plans.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default().0)
+    }
+
+    /// The cheapest plan by the segments of one code, with its cost.
+    fn of_code(
+        size: &JoinSize,
+        spread: &RowDifferences,
+        (words, radius): &(Range<usize>, u32),
+    ) -> (Self, f64) {
+        let with_cost = |plan: Self| {
+            let cost = plan.cost(size, spread);
+            (plan, cost)
+        };
+        let all = with_cost(Self::one_bucket(words.start, *radius));
+        let segments = PlanSearch::new(size, spread).plan(words.clone(), *radius).map(with_cost);
+        segments.filter(|plan| plan.1 < all.1).unwrap_or(all)
+    }
+
+    /// For each of several codes, the plan that leaves its crowds to the other codes, with its cost: that of the
+    /// pairs that no other code separates, and that of joining the crowd of each segment by another code.
+    fn of_crowds(
+        size: &JoinSize,
+        spread: &RowDifferences,
+        codes: &[(Range<usize>, u32)],
+    ) -> Result<Vec<(Self, f64)>, OutOfMemory> {
+        let (mut plans, mut with_costs) = (Vec::new(), Vec::new());
+        for number in (0..codes.len()).filter(|_| codes.len() > 1) {
+            let spread = spread.not_separated(codes, number)?;
+            push(&mut plans, (Self::of_code(size, &spread, &codes[number]).0, spread))?;
+        }
+        for (number, (plan, not_separated)) in plans.iter().enumerate() {
+            let crowds = || plan.segments.iter().map(|segment| segment.crowd(spread));
+            let largest = crowds().fold(f64::MIN_POSITIVE, f64::max);
+            let others = plans.iter().enumerate().filter(|other| other.0 != number);
+            let costs = others.map(|(_, (plan, spread))| plan.cost(&size.of_crowd(largest), spread));
+            let cost_of_crowds = costs.fold(f64::INFINITY, f64::min) * crowds().sum::<f64>() / largest;
+            push(&mut with_costs, (plan.clone(), plan.cost(size, not_separated) + cost_of_crowds))?;
+        }
+        Ok(with_costs)
+    }
 }
 
-/// The threshold of a segment, if `used` segments have to reach `reach` together.
-pub(super) fn threshold_of(number: u32, reach: u32, used: u32) -> u32 {
-    reach / used + u32::from(number < reach % used) - 1
-}
-
-/// The cost of finding pairs by a segment, in comparisons of words. `fraction` maps the fraction of scattered
-/// pairs that are compared to the fraction for the actual rows.
-pub(super) fn cost_of_segment(
-    size: &JoinSize,
-    length: u32,
-    threshold: u32,
-    fraction: impl FnOnce(f64) -> f64,
-) -> f64 {
-    let flips = f64::from(FLIPS[length as usize][threshold as usize]);
-    let buckets = f64::from(1u32 << length);
-    let lookups = buckets.min(size.left) * flips;
-    size.rows * SORT_COST + buckets + lookups * BUCKET_COST + size.pairs * fraction(flips / buckets)
+/// The estimated cost of finding the near pairs of scattered codes on two sides of this size, in comparisons
+/// of words.
+pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
+    let cutter = CodeCutter::new(bits);
+    let varying = (0..cutter.width()).map(|word| lowest(u64::MAX, cutter.bits_of(word))).collect();
+    let spread = RowDifferences { varying, differences: Vec::new() };
+    let widest = MAX_SEGMENT_BITS;
+    let size = JoinSize { rows: codes + others, left: codes.max(others), pairs: codes * others, widest };
+    JoinPlan::of_code(&size, &spread, &(0..cutter.width(), radius)).1
 }
 
 /// A way to cut a word into segments.
@@ -205,6 +242,7 @@ fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> Option<f64
 mod tests {
     use super::super::tests::CUTS;
     use super::*;
+    use crate::near_pairs::plan::FLIPS;
     use crate::near_pairs::plan::tests::even;
 
     /// The number of cuts that a search tries.

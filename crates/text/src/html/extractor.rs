@@ -1,7 +1,7 @@
 //! Collects the text of a document from its tokens.
 
-use super::Beat;
 use super::elements::{BLOCKS, CELLS, ENDED_BY_BLOCKS, FOREIGN, SKIPPED};
+use super::reader::Beat;
 use base::{OutOfMemory, grow_text, pieces};
 use html5gum::emitters::callback::CallbackEvent;
 use html5gum::{State, naive_next_state};

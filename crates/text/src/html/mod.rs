@@ -113,9 +113,6 @@ impl<E: Emitter> ForwardingEmitter for TextOnly<E> {
     fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
 }
 
-/// The heartbeat, which the reader and the extractor share.
-type Beat<'a, 'b> = RefCell<&'a mut (dyn Heartbeat + 'b)>;
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,12 @@
 //! Reads a document in portions, with heartbeats between them.
 
-use super::Beat;
+use base::Heartbeat;
 use html5gum::Reader;
+use std::cell::RefCell;
 use std::convert::Infallible;
+
+/// The heartbeat, which the reader and the extractor share.
+pub(super) type Beat<'a, 'b> = RefCell<&'a mut (dyn Heartbeat + 'b)>;
 
 /// The most bytes that are read at once.
 pub(super) const CHUNK: usize = 1 << 14;

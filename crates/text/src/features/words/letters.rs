@@ -4,10 +4,9 @@
 //! characters ([`table`](super::table)), as in [`machine`](super::machine). If a character depends on its
 //! neighbours, the Unicode crates normalize the text run by run.
 
-use super::buffers::split_piece;
 use super::machine::{GROWTH, stays_in_place};
 use super::normal::{is_letter, normalize};
-use super::runs::next_run;
+use super::runs::{next_run, split_piece};
 use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{DecodedCharacter, decode, encode};
 use super::{BUFFERED, Keep};

@@ -8,7 +8,7 @@
 //! [`Keep::Prose`] is for `doc1`, whose rules are in `docs/doc1.md`: addresses, identifiers and numbers are
 //! dropped, and words keep only their letters, marks and digits.
 //!
-//! Text is read in runs between ASCII white space. Runs longer than [`MAX_RUN`] are split there, on a
+//! Text is read in runs between ASCII white space. Runs longer than [`runs::MAX_RUN`] are split there, on a
 //! character boundary, so memory is bounded for any text. Time is linear.
 //!
 //! There are three ways to find the words of a run. `tests` verify that they find the same words:
@@ -47,29 +47,20 @@ pub(crate) use readable_word::{ReadableWord, TakeWord};
 use super::addresses;
 use ascii::{WINDOW, Window, bits};
 use base::OutOfMemory;
-use buffers::split_piece;
 use machine::{Machine, MachineOutcome};
 use normal::{is_letter, is_word_character, normalize, segment};
 use output::{WordOutput, WordsToBuffer};
 use runs::{
-    CONTROL, DIGIT, LETTER, NOT_ASCII, PUNCTUATION, TextRun, WORD, class, measure_ascii_word, next_run,
+    CONTROL, DIGIT, LETTER, NOT_ASCII, NOT_FOLDED, PUNCTUATION, TextRun, WORD, class, measure_ascii_word,
+    next_run, split_piece,
 };
-use shingles::BUFFERED;
-
-/// The largest number of bytes of a run.
-pub const MAX_RUN: usize = 16 * 1024;
 
 /// A window with more bytes beyond ASCII than this is not cut by masks. Measured: German, French and
 /// Vietnamese have fewer such bytes, other scripts more.
 const MOSTLY_ASCII: u32 = 40;
 
-/// A window that has more OTHER bytes than this after folding, as in Hebrew, is not cut by masks either: its
-/// runs are faster in one piece. A piece of other text ends before a window that has no more bytes beyond
-/// ASCII than this.
-const NOT_FOLDED: u32 = 14;
-
-/// The most bytes of a piece of several runs, whose words fit into the processor's first cache.
-const PIECE: usize = 1024;
+/// The size of a part of a text, or of its normalized words, that is passed to the consumer at once.
+const BUFFERED: usize = 32 * 1024;
 
 /// The words of a text. The memory is reused for the next text.
 #[derive(Debug, Default)]

@@ -1,7 +1,18 @@
-//! Runs of text between ASCII white space, and the words of a run of ASCII.
+//! Runs of text between ASCII white space, pieces of several runs, and the words of a run of ASCII.
 
-use super::MAX_RUN;
+use super::ascii::{WINDOW, beyond_ascii};
 use crate::features::addresses::UUID_LENGTH;
+
+/// The largest number of bytes of a run.
+pub(super) const MAX_RUN: usize = 16 * 1024;
+
+/// A window that has more OTHER bytes than this after folding, as in Hebrew, is not cut by masks either: its
+/// runs are faster in one piece. A piece of other text ends before a window that has no more bytes beyond
+/// ASCII than this.
+pub(super) const NOT_FOLDED: u32 = 14;
+
+/// The most bytes of a piece of several runs, whose words fit into the processor's first cache.
+pub(super) const PIECE: usize = 1024;
 
 // Classes of bytes. A run has the classes of all its bytes.
 pub(super) const LETTER: u8 = 1;
@@ -125,4 +136,19 @@ pub(super) fn measure_ascii_word(run: &[u8]) -> (usize, u8) {
         length += 1;
     }
     (length, classes)
+}
+
+/// Cuts off a piece of whole runs with the blank after it, unless the first run is too long. After the first
+/// window, the piece ends where the text is nearly all ASCII, since masks are faster there.
+pub(super) fn split_piece(text: &str) -> Option<(&str, &str)> {
+    let bytes = text.as_bytes();
+    let (windows, _) = bytes[..bytes.len().min(PIECE)].as_chunks::<WINDOW>();
+    let is_foreign = |window: &&[u8; WINDOW]| beyond_ascii(window).count_ones() > NOT_FOLDED;
+    let foreign = 1 + windows.iter().skip(1).take_while(is_foreign).count();
+    let length = if foreign == windows.len() { PIECE } else { foreign * WINDOW };
+    if bytes.len() <= length {
+        return Some((text, ""));
+    }
+    let last_blank = bytes[..length].iter().rposition(|&byte| class(byte) == SPACE)?;
+    Some(text.split_at(last_blank + 1))
 }

@@ -1,12 +1,9 @@
 //! Passes the words of a text to consumers: in shingles, in parts, or one by one.
 
 use super::output::WordsToConsumer;
-use super::{Keep, TakeWord, Words};
+use super::{BUFFERED, Keep, TakeWord, Words};
 use crate::features::{BATCH, Sink};
 use base::OutOfMemory;
-
-/// The size of a part of a text, or of its normalized words, that is passed to the consumer at once.
-pub(super) const BUFFERED: usize = 32 * 1024;
 
 impl Words {
     /// Passes every k consecutive words to the sink. A text of fewer words is one shingle.

@@ -21,6 +21,7 @@ mod table;
 use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
 use crate::hash::spread;
 use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, pieces, reserve, sort};
+pub use search::MAX_PASSAGES;
 use search::{Match, MatchSearch, TextPair};
 use table::{WindowTable, each_batch};
 
@@ -33,8 +34,6 @@ const STRIDE: usize = 1 << 16;
 
 /// The length that passages must at least have, in characters.
 pub const MIN_LENGTH: Limit = Limit::new("min_length", 1, 1 << 20);
-/// The most passages of a result.
-pub const MAX_PASSAGES: usize = 1 << 23;
 
 /// A passage of the second text that the first text also contains. Positions and lengths are in characters,
 /// from 0.

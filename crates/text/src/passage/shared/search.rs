@@ -1,10 +1,12 @@
 //! The search for matches. It walks through the second text from left to right, and extends each pair of
 //! equal windows to both sides.
 
-use super::MAX_PASSAGES;
 use crate::passage::agreement::{common_prefix, common_suffix};
 use base::{Problem, ProblemKind};
 use std::cell::Cell;
+
+/// The most passages of a result.
+pub const MAX_PASSAGES: usize = 1 << 23;
 
 /// A run of symbols that occurs in both texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

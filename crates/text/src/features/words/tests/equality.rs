@@ -1,7 +1,8 @@
 //! Tests that the fast ways to words and the Unicode crates find the same words.
 
 use super::Features;
-use crate::features::words::{BUFFERED, Keep, MAX_RUN, PIECE, Words};
+use crate::features::words::runs::{MAX_RUN, PIECE};
+use crate::features::words::{BUFFERED, Keep, Words};
 use proptest::prelude::*;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 

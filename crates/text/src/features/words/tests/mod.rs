@@ -2,7 +2,7 @@
 
 mod equality;
 
-use super::runs::count_letters;
+use super::runs::{MAX_RUN, count_letters};
 use super::*;
 use crate::features::{Batch, Sink};
 use proptest::prelude::*;
