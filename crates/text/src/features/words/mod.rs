@@ -23,7 +23,6 @@
 
 mod ascii;
 mod breaks;
-mod buffers;
 mod latin;
 mod letters;
 mod machine;
@@ -46,8 +45,8 @@ pub(crate) use readable_word::{ReadableWord, TakeWord};
 
 use super::addresses;
 use ascii::{WINDOW, Window, bits};
-use base::OutOfMemory;
-use machine::{Machine, MachineOutcome};
+use base::{OutOfMemory, grow, grow_text};
+use machine::{GROWTH, Machine, MachineOutcome};
 use normal::{is_letter, is_word_character, normalize, segment};
 use output::{WordOutput, WordsToBuffer};
 use runs::{
@@ -61,6 +60,9 @@ const MOSTLY_ASCII: u32 = 40;
 
 /// The size of a part of a text, or of its normalized words, that is passed to the consumer at once.
 const BUFFERED: usize = 32 * 1024;
+
+/// Bytes behind the words of a text that may be written temporarily, for which memory is reserved before.
+const SLACK: usize = 256;
 
 /// The words of a text. The memory is reused for the next text.
 #[derive(Debug, Default)]
@@ -78,6 +80,26 @@ impl Words {
     fn clear(&mut self) {
         self.text.clear();
         self.starts.clear();
+    }
+
+    /// Reserves memory for the words of a text of this length, including bytes that are written temporarily.
+    #[inline(always)]
+    fn make_room(&mut self, length: usize) -> Result<(), OutOfMemory> {
+        let bytes = GROWTH * length + SLACK;
+        let is_enough = self.text.capacity() - self.text.len() >= bytes
+            && self.starts.capacity() - self.starts.len() >= bytes / 8
+            && self.normalized.capacity() >= bytes;
+        if is_enough { Ok(()) } else { self.grow(length, bytes) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, length: usize, bytes: usize) -> Result<(), OutOfMemory> {
+        grow(&mut self.text, bytes)?;
+        grow(&mut self.starts, bytes / 8)?;
+        self.machine.make_room(length)?;
+        self.normalized.clear();
+        grow_text(&mut self.normalized, bytes)
     }
 
     /// Adds words that the text begins with, and returns the text after them.
