@@ -162,10 +162,7 @@ impl<'p> NearCondition<'p> {
 
     /// Words that are extracted from a row's string of bits.
     pub(super) fn cut_words(&self) -> f64 {
-        match self.codes {
-            CodeType::Bigint => 0.0,
-            CodeType::Bits => f64::from(self.bits.div_ceil(u64::BITS)),
-        }
+        if self.codes.is_integer() { 0.0 } else { f64::from(self.bits.div_ceil(u64::BITS)) }
     }
 
     /// In how many passes both sides are divided if memory has no room.
