@@ -3,7 +3,7 @@
 use crate::buckets::{BitChoice, PlacedCodes};
 use crate::code::{CodeSlice, volume};
 use crate::hash::scattered;
-use base::{OutOfMemory, collect};
+use base::{OutOfMemory, collect, push};
 use std::ops::Range;
 
 /// The number of bits of the widest segment. Its 2^22 buckets take 16 MB.
@@ -103,7 +103,11 @@ impl RowDifferences {
 
     /// The same for one of several codes, but sampled pairs that another code separates differ in all bits. Their
     /// distance by that code is beyond its radius by a quarter of the way to the distance of scattered rows.
-    fn not_separated(&self, codes: &[(Range<usize>, u32)], number: usize) -> Result<Self, OutOfMemory> {
+    pub(super) fn not_separated(
+        &self,
+        codes: &[(Range<usize>, u32)],
+        number: usize,
+    ) -> Result<Self, OutOfMemory> {
         let separates = |pair: usize, (words, radius): &(Range<usize>, u32)| {
             let distance: u32 = words.clone().map(|word| self.differences[word][pair].count_ones()).sum();
             let bits: u32 = self.varying[words.clone()].iter().map(|varying| varying.count_ones()).sum();
@@ -147,7 +151,7 @@ impl JoinSize {
     }
 
     /// The size of a crowd with this fraction of the pairs.
-    fn of_crowd(&self, fraction: f64) -> Self {
+    pub(super) fn of_crowd(&self, fraction: f64) -> Self {
         let rows = fraction.sqrt();
         Self {
             rows: rows * self.rows,
@@ -240,7 +244,7 @@ impl BitSegment {
     }
 
     /// The fraction of the pairs that the segment finds although their rows are not scattered.
-    fn crowd(&self, spread: &RowDifferences) -> f64 {
+    pub(super) fn crowd(&self, spread: &RowDifferences) -> f64 {
         spread.fraction(self.word, self.bits.mask, self.threshold, 0.0)
     }
 
