@@ -28,3 +28,15 @@ CREATE FUNCTION text_similarity(a text, b text, weights bytea) RETURNS double pr
     AS 'MODULE_PATHNAME', 'text_similarity';
 COMMENT ON FUNCTION text_similarity(text, text, bytea) IS
     'weight of the features that both texts have, as a share of the weight of all their features, 0 to 1; NULL if nothing in them has a weight';
+
+CREATE FUNCTION text_containment(a text, b text, scheme text DEFAULT 'word:1') RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
+    AS 'MODULE_PATHNAME', 'text_containment';
+COMMENT ON FUNCTION text_containment(text, text, text) IS
+    'share of the features of a, by default its words and numbers, that b has, too, 0 to 1; 1 if b has all of them; NULL if a has none';
+
+CREATE FUNCTION text_containment(a text, b text, weights bytea) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
+    AS 'MODULE_PATHNAME', 'text_containment_by_weights';
+COMMENT ON FUNCTION text_containment(text, text, bytea) IS
+    'weight of the features of a that b has, too, as a share of the weight of the features of a, 0 to 1; NULL if nothing in a has a weight';

@@ -18,7 +18,14 @@ thread_local! {
     static COUNTER: RefCell<FeatureCounter> = RefCell::default();
 }
 
-pg_functions!(feature_weights_add, feature_weights_combine, feature_weights_final, text_similarity);
+pg_functions!(
+    feature_weights_add,
+    feature_weights_combine,
+    feature_weights_final,
+    text_similarity,
+    text_containment,
+    text_containment_by_weights,
+);
 
 /// A row whose text or scheme is NULL is skipped.
 fn feature_weights_add(call: Call, doc: Option<&[u8]>, scheme: Option<&[u8]>) -> Result<State, SqlError> {
@@ -58,4 +65,17 @@ fn text_similarity(a: &[u8], b: &[u8], weights: &[u8]) -> Result<Option<f64>, Sq
     let weights = FeatureWeights::read(weights)?;
     let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
     Ok(COUNTER.with_borrow_mut(|counter| counter.similarity(&a, &b, &weights, &mut check_for_interrupts))?)
+}
+
+fn text_containment(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<Option<f64>, SqlError> {
+    containment(a, b, &FeatureWeights::equal(parse_scheme(&encoding::to_utf8(scheme)?)?))
+}
+
+fn text_containment_by_weights(a: &[u8], b: &[u8], weights: &[u8]) -> Result<Option<f64>, SqlError> {
+    containment(a, b, &FeatureWeights::read(weights)?)
+}
+
+fn containment(a: &[u8], b: &[u8], weights: &FeatureWeights<'_>) -> Result<Option<f64>, SqlError> {
+    let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
+    Ok(COUNTER.with_borrow_mut(|counter| counter.containment(&a, &b, weights, &mut check_for_interrupts))?)
 }

@@ -12,6 +12,11 @@ FROM corpus AS a, corpus AS b, rarity WHERE a.i = 7 AND b.i = 18;
 SELECT text_similarity('group1 name11', 'name11', weights) BETWEEN 0.8 AND 0.95 AS mostly, text_similarity('a b', 'b a', weights) AS same,
        text_similarity('a', 'b', weights) AS none, text_similarity('', '?!', weights) AS empty, text_similarity('a', NULL, weights) AS null
 FROM rarity;
+-- containment: of words and numbers, or by weights; an empty text has no features
+SELECT text_containment('Pay 12 euros', 'please PAY 12 euros, now') AS contained, text_containment('please pay 12 euros', 'pay 13 euros') AS half,
+       text_containment('a b', 'b a', 'word:2') AS pairs, text_containment('', 'a') AS empty, text_containment('a', '') AS in_empty, text_containment('a', NULL) AS null,
+       text_containment('group1 name11', 'name11', weights) BETWEEN 0.8 AND 0.95 AS mostly, text_containment('name11', 'group1 name11', weights) AS all
+FROM rarity;
 -- bits estimate the share
 SELECT abs(avg(1 - 2 * hamming(minhash_bits(a.body, 256, weights)::bit(256), minhash_bits(a.body || ' and more ' || b.body, 256, weights)::bit(256)) / 256.0
            - text_similarity(a.body, a.body || ' and more ' || b.body, weights))) < 0.05 AS estimated

@@ -7,7 +7,8 @@
 //! weighs log₂(1/s)²/8, rounded up: hardly anything if many texts have it, and 32 if one of 65,536 has it.
 //!
 //! The resemblance of two texts is then the weight of the features that they share, divided by the weight of
-//! all features of either. A signature estimates it if each feature counts as many times as it weighs
+//! all features of either. The containment of a text in another is the weight of the features that they share,
+//! divided by the weight of its own features. A signature estimates the resemblance if each feature counts as many times as it weighs
 //! (Haveliwala, Gionis and Indyk, "Scalable Techniques for Clustering the Web", 2000).
 //!
 //! Guarantee: the order of the texts has no effect, nor has the way in which counting was divided; the
@@ -70,6 +71,20 @@ impl FeatureCounter {
         let a = self.features(a, weights.scheme, heartbeat)?;
         let b = self.features(b, weights.scheme, heartbeat)?;
         Ok(weights.similarity(&a, &b, heartbeat))
+    }
+
+    /// The containment of the text `a` in the text `b`, from 0 to 1; `None` if no feature of `a` has a weight.
+    pub fn containment(
+        &mut self,
+        a: &str,
+        b: &str,
+        weights: &FeatureWeights<'_>,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Option<f64>, Problem> {
+        let a = self.features(a, weights.scheme, heartbeat)?;
+        let b = self.features(b, weights.scheme, heartbeat)?;
+        let [all, shared] = [weights.sum(&a, None, heartbeat), weights.sum(&a, Some(&b), heartbeat)];
+        Ok((all > 0).then(|| shared as f64 / all as f64))
     }
 
     /// The hashes of the features of a text, sorted and distinct.
@@ -159,19 +174,26 @@ impl<'a> FeatureWeights<'a> {
         if cells.len() == CELLS { Ok(Self { scheme, cells }) } else { Err(damaged()) }
     }
 
+    /// Equal weights of all features of a scheme.
+    pub fn equal(scheme: Scheme) -> Self {
+        Self { scheme, cells: &[1; CELLS] }
+    }
+
     /// The resemblance of two texts by their sorted features, from 0 to 1; `None` if no feature has a weight.
     pub fn similarity(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<f64> {
-        let mut weight = |features: &[i64], counts: &dyn Fn(&i64) -> bool| {
-            let of_part = |part: &[i64]| {
-                heartbeat.beat();
-                let counted = part.iter().filter(|feature| counts(feature));
-                counted.map(|&feature| u64::from(self.of(feature as u64))).sum::<u64>()
-            };
-            features.chunks(STRIDE).map(of_part).sum::<u64>()
-        };
-        let shared = weight(a, &|feature| b.binary_search(feature).is_ok());
-        let either = weight(a, &|_| true) + weight(b, &|_| true) - shared;
+        let shared = self.sum(a, Some(b), heartbeat);
+        let either = self.sum(a, None, heartbeat) + self.sum(b, None, heartbeat) - shared;
         (either > 0).then(|| shared as f64 / either as f64)
+    }
+
+    /// The weight of sorted features: of all, or of those that are also among the others.
+    fn sum(&self, features: &[i64], others: Option<&[i64]>, heartbeat: &mut dyn Heartbeat) -> u64 {
+        let is_shared = |feature: &&i64| others.is_none_or(|others| others.binary_search(feature).is_ok());
+        let of_part = |part: &[i64]| {
+            heartbeat.beat();
+            part.iter().filter(is_shared).map(|&feature| u64::from(self.of(feature as u64))).sum::<u64>()
+        };
+        features.chunks(STRIDE).map(of_part).sum()
     }
 
     /// The scheme whose features were counted.
@@ -268,6 +290,10 @@ mod tests {
         FeatureCounter::default().similarity(a, b, &weights, &mut || ()).unwrap()
     }
 
+    fn containment(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Option<f64> {
+        FeatureCounter::default().containment(a, b, weights, &mut || ()).unwrap()
+    }
+
     /// Texts of words, which `word:1` takes as features.
     fn written(texts: &[Vec<u16>]) -> Vec<String> {
         texts.iter().map(|text| text.iter().map(|word| format!("w{word} ")).collect()).collect()
@@ -289,6 +315,15 @@ mod tests {
         let weights = FeatureWeights::read(&bytes).unwrap();
         let of = |word: &str| weights.of(crate::hash::xxh3_64(word.as_bytes()));
         assert_eq!([of("all"), of("3"), of("w7"), of("unseen")], [1, 1, 13, 13]);
+    }
+
+    #[test]
+    fn numbers_are_contained_as_words_are() {
+        let words = FeatureWeights::equal("word:1".parse().unwrap());
+        let of = |a, b| containment(a, b, &words);
+        assert_eq!(of("Pay 12 euros", "please PAY 12 euros, now"), Some(1.0));
+        assert_eq!(of("please pay 12 euros", "pay 13 euros"), Some(0.5));
+        assert_eq!([of("", "a"), of("?!", ""), of("a", "")], [None, None, Some(0.0)]);
     }
 
     #[test]
@@ -421,6 +456,12 @@ mod tests {
             let either = sum(&mut a.union(b));
             let expected = (either > 0).then(|| f64::from(sum(&mut a.intersection(b))) / f64::from(either));
             prop_assert_eq!(similarity(&all[0], &all[all.len() - 1], &bytes), expected);
+            for (weights, weight) in [(weights, &weight as &dyn Fn(u16) -> u8), (FeatureWeights::equal(weights.scheme), &|_| 1)] {
+                let sum = |words: &mut dyn Iterator<Item = &u16>| words.map(|&word| u32::from(weight(word))).sum::<u32>();
+                let of_a = sum(&mut a.iter());
+                let expected = (of_a > 0).then(|| f64::from(sum(&mut a.intersection(b))) / f64::from(of_a));
+                prop_assert_eq!(containment(&all[0], &all[all.len() - 1], &weights), expected);
+            }
         }
 
         #[test]
