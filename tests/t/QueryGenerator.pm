@@ -178,10 +178,11 @@ my %parts = (
 		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
 		'{distance|@1|@2} <= (SELECT {i})', '{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
 		'hamming_similarity(@1, @2) >= {similarity}', '{similarity} < hamming_similarity(@1, @2)',
-		'{unindexed|@1|@2}',
+		'{unindexed|@1|@2}', '{line|@1|@2}',
 	],
+	# A radius follows from them if the limit is a constant.
+	line => [ '1 - hamming(@1, @2) / 64.0 >= {similarity}', '64 - {distance|@1|@2} > 64 - {r}', '{distance|@1|@2} * 3 + 1 <= 3 * {i}', '0 <= {i} - {distance|@1|@2}', '100 * hamming_similarity(@1, @2) >= 90' ],
 	unindexed => [
-		'1 - hamming(@1, @2) / 64.0 >= {similarity}',
 		'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
 		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5::TYPE]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
 	],

@@ -1,6 +1,7 @@
 //! Reads comparisons of a distance or a similarity with a number, and computes the radius that they ask for.
 
 use super::expressions::{CodePair, FLOAT_FAMILY, Measured, Rewritten};
+use super::line::{Line, number_of};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::Expr;
 use hamming::code::radius_of_similarity;
@@ -45,30 +46,36 @@ pub(super) struct Comparison<'a> {
     measured: Measured<'a>,
     sign: Sign,
     limit: Expr<'a>,
+    /// The radius if something is computed with the distance.
+    computed: Option<i32>,
 }
 
 impl<'a> Comparison<'a> {
     pub(super) fn read(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<Self> {
         let comparison = expr.as_operator()?;
         let [left, right] = comparison.args()?;
-        let (measured, limit, is_exchanged) =
-            match [left, right].map(|side| Measured::of(without_cast(side), ours)) {
-                [Some(measured), None] => (measured, right, false),
-                [None, Some(measured)] => (measured, left, true),
-                _ => return None,
-            };
+        let (line, limit, is_exchanged) = match [left, right].map(|side| Line::read(side, ours)) {
+            [Some(line), None] => (line, right, false),
+            [None, Some(line)] => (line, left, true),
+            _ => return None,
+        };
         // An operator has strategy 0 in a family that it does not belong to.
         let strategy = FAMILIES.into_iter().map(|family| comparison.strategy_in(family)).max()?;
         // A larger similarity is a smaller distance, so `similarity >= x` reads like `distance <= k`.
-        let sign = Sign::of(match is_exchanged == measured.is_similarity {
+        let sign = Sign::of(match is_exchanged != line.is_rising() {
             true => strategy,
             false => exchanged(strategy),
         })?;
+        let computed = match line.is_plain {
+            true => None,
+            false => Some(line.radius(number_of(limit)?)?),
+        };
+        let measured = line.measured;
         // With `=`, the comparison is kept next to the new condition; and the radius of a similarity contains
         // the length of one code if it is not known. An expression that is evaluated twice must not be
         // volatile.
         let needs_length = measured.is_similarity && measured.pair.bits().is_none();
-        let is_repeated = sign == Sign::Equal || needs_length;
+        let is_repeated = sign == Sign::Equal || needs_length || computed.is_some();
         // Another extension may have added its own types to the families.
         let type_ = limit.type_();
         let is_number =
@@ -78,6 +85,7 @@ impl<'a> Comparison<'a> {
             measured,
             sign,
             limit,
+            computed,
         })
     }
 
@@ -90,11 +98,15 @@ impl<'a> Comparison<'a> {
     ) -> Rewritten<'a> {
         let within = write(self.measured.pair.copied(), self.radius(ours));
         let is_of_fingerprints = within.as_operator().is_some();
-        Rewritten { within, replaces: self.sign != Sign::Equal || is_of_fingerprints }
+        let is_implied = self.sign == Sign::Equal && !is_of_fingerprints || self.computed.is_some();
+        Rewritten { within, replaces: !is_implied }
     }
 
     /// The radius as an integer: a constant if the limit is one, otherwise a function call.
     fn radius(&self, ours: &ExtensionOids) -> Expr<'a> {
+        if let Some(radius) = self.computed {
+            return Expr::integer(radius);
+        }
         let limit = widened(self.limit);
         let [inclusive, exclusive] = [true, false].map(|inclusive| self.known_radius(limit, inclusive, ours));
         if let (Some(inclusive), Some(exclusive)) = (inclusive, exclusive) {
@@ -137,22 +149,6 @@ impl<'a> Comparison<'a> {
         let length = || Expr::function(Oid::from(pg_sys::F_LENGTH_BIT), integer, &[other.copy()]);
         let bits = self.measured.pair.bits().map_or_else(length, |bits| Expr::integer(bits as i32));
         Expr::function(ours.radius_of_similarity(inclusive), integer, &[limit, bits])
-    }
-}
-
-/// The argument of a cast from integer to another number type; any other expression unchanged. The cast does
-/// not change the value of a distance.
-fn without_cast(expr: Expr) -> Expr {
-    let casts = [
-        pg_sys::F_INT2_INT4,
-        pg_sys::F_INT8_INT4,
-        pg_sys::F_FLOAT4_INT4,
-        pg_sys::F_FLOAT8_INT4,
-        pg_sys::F_NUMERIC_INT4,
-    ];
-    match expr.as_function() {
-        Some(call) if casts.contains(&call.id.to_u32()) => call.args().map_or(expr, |[number]| number),
-        _ => expr,
     }
 }
 

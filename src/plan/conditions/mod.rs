@@ -17,7 +17,7 @@
 //! The hook calls, in this order:
 //!
 //! - [`rewrite`] for each list of conditions ([`lists`] knows where they are). It asks [`comparison`]
-//!   for the radius of `a <~> b <= k`.
+//!   for the radius of `a <~> b <= k`; [`line`] reads what is computed with a distance.
 //! - [`order`], by which `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b`.
 //! - [`indexes`], which describes the indexes of a relation.
 //!
@@ -34,6 +34,7 @@ mod comparison;
 mod expressions;
 mod hook;
 mod indexes;
+mod line;
 mod lists;
 mod order;
 mod radius;

@@ -75,9 +75,18 @@ SELECT plan('EXECUTE nearer_real(42, 6)');
 SELECT plan('EXECUTE near_double(42, 6)');
 EXECUTE alike(42, NULL);
 EXECUTE near_numeric(NULL, 6);
--- conditions that compute with a distance, or accept several distances, are answered by a scan
+-- conditions that compute with a distance by constants
 RESET plan_cache_mode;
 SELECT plan('SELECT id FROM document WHERE 1 - hamming(si, 42) / 64.0 >= 0.9');
+SELECT plan('SELECT id FROM document WHERE 64 - hamming(si, 42) >= 58');
+SELECT plan('SELECT id FROM document WHERE 0 < 7 - hamming(si, 42)');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) * 2 = 12');
+SELECT plan('SELECT d.id FROM probe AS p JOIN document AS d ON hamming(d.si, p.si) + 1 <= 7');
+-- others, or those that accept several distances, are answered by a scan
+SELECT plan('SELECT id FROM document WHERE 64 - hamming(si, 42) >= id');
+SELECT plan('SELECT id FROM document WHERE 64 - hamming(si, 42) <= 58');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) / 2 <= 3');
+SELECT plan('SELECT id FROM document WHERE ((hamming(si, 42) / 1e18 + 1e6) - 1e6) * 1e18 <= 6');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) IN (0, 1, 2)');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <> 6');
 SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42), 0) <= 6');
@@ -122,6 +131,10 @@ SELECT disagreements('$1 ' || operator || ' ' || measure, type)
 FROM unnest('{real, double precision, numeric}'::text[]) AS type,
      (VALUES ('hamming(si, 42)', '>'), ('hamming(si, 42)', '>='), ('hamming(si, 42)', '='),
              ('hamming_similarity(si, 42)', '<'), ('hamming_similarity(si, 42)', '<='), ('hamming_similarity(si, 42)', '=')) AS c (measure, operator);
+SELECT disagreements(measure || ' ' || operator || ' $1', type)
+FROM unnest('{real, double precision, numeric}'::text[]) AS type,
+     (VALUES ('64 - hamming(si, 42)', '>='), ('64 - hamming(si, 42)', '='), ('1 - hamming(si, 42) / 64.0', '>='), ('1 - hamming(si, 42) / 64.0', '>'), ('hamming(si, 42) * 3 - 7', '<'), ('hamming(si, 42) + 0.1::float8 - 0.1', '<'),
+             ('(hamming(si, 42) + 1) / -3.0::float8', '>='), ('1 - (100 - hamming(si, 42)) * 1e-6', '<='), ('100 * hamming_similarity(si, 42)', '>')) AS c (measure, operator);
 -- nearest by similarity: NULLs would come first, so that the column has to be declared NOT NULL, or a condition or NULLS LAST to exclude them
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
 SELECT plan('SELECT id, hamming_similarity(42, sure) AS s FROM document ORDER BY s DESC LIMIT 3');
