@@ -1,7 +1,7 @@
 //! Reads what is computed with a distance, as in `64 - hamming(a, b) >= 58`, or, after the Similarity Index
-//! paper, `1 - hamming(a, b) / 64.0 >= 0.9`. `+`, `-`, `*` and `/` by constants make a line of the distance.
+//! paper, `1 - hamming(a, b) / 64.0 >= 0.9`. `+`, `-`, `*` and `/` by constants make a line of it.
 //!
-//! Double precision rounds in other ways than PostgreSQL's numbers do. So the radius may be one bit too large,
+//! Double precision rounds in other ways than PostgreSQL's numbers do, so the radius may be one bit too large
 //! and the query keeps the comparison as well.
 
 use super::expressions::Measured;
