@@ -45,13 +45,6 @@ CREATE FUNCTION hamming_radius(similarity double precision, bits integer DEFAULT
 COMMENT ON FUNCTION hamming_radius(double precision, integer) IS
     'largest distance at which codes of this number of bits have at least this share of equal bits: 0.90 gives 6, of 256 bits 25';
 
--- Not an overload of hamming: arguments without a type would be text.
-CREATE FUNCTION ham_dist(a text, b text) RETURNS integer
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'ham_dist';
-COMMENT ON FUNCTION ham_dist(text, text) IS
-    'number of characters in which two strings differ, the shorter one padded with blanks';
-
 -- The planner turns hamming into these operators. The operator <~> of bit belongs to the extension vector.
 CREATE OPERATOR <~> (
     LEFTARG = bigint,

@@ -68,7 +68,7 @@ fn text_similarity(a: &[u8], b: &[u8], weights: &[u8]) -> Result<Option<f64>, Sq
 }
 
 fn text_containment(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<Option<f64>, SqlError> {
-    containment(a, b, &FeatureWeights::equal(parse_scheme(&encoding::to_utf8(scheme)?)?))
+    containment(a, b, &FeatureWeights::equal(encoding::to_utf8(scheme)?.parse()?))
 }
 
 fn text_containment_by_weights(a: &[u8], b: &[u8], weights: &[u8]) -> Result<Option<f64>, SqlError> {

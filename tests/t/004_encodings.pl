@@ -44,7 +44,7 @@ for (
 			"(SELECT string_agg(format('%s %s %s', document, pos, length), '|') FROM repeated_passages(format('VALUES (%L, %L), (%L, %L)', t, t, substr(t, 3), substr(t, 3)), 4, t))",
 			"simhash_explain(t, substr(t, 5), 'word:1')",
 			"extract_text('<p>' || t || '<p>&lt;' || t)"),
-		"simhash(simhash_text(t, NULL, t), 'char:3')", "ham_dist(t, '')"), text_of($text, 'UTF8');
+		"simhash(simhash_text(t, NULL, t), 'char:3')"), text_of($text, 'UTF8');
 	is($node->safe_psql($database, $all), $node->safe_psql('postgres', $all),
 		"$database: the same as in UTF8, " . length($text) . ' bytes');
 }
@@ -88,7 +88,7 @@ $node->safe_psql('postgres', 'DROP CAST (bytea AS text)');
 
 # SQL_ASCII accepts any bytes.
 my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM generate_series(1, 100000) AS i) AS x";
-for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')", "ham_dist(t, 'a')",
+for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')",
 	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash(t))",
 	"length(extract_text(t)) - length(extract_text(t))", "(SELECT count(*) FROM simhash_features(t, 'char:2'))",
 	"(SELECT count(*) FROM shared_passages(t, t))", "length(passage_headline(t, substr(t, 5), 20))",

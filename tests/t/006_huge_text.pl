@@ -52,7 +52,6 @@ for (
 	[ 'postgres', 'simhash(body)' ],
 	[ 'postgres', "simhash(body, 'doc1')" ],
 	[ 'postgres', 'manber_sketch(body, 50, 8, 31, 9223372036854775783)' ],
-	[ 'postgres', "ham_dist(body, '')" ],
 	[ 'postgres', "simhash(body, 'commoncrawl')" ],
 	[ 'postgres', "winnow_sketch(body)" ],
 	[ 'postgres', "heintze_sketch(body)" ],

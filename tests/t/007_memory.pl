@@ -28,7 +28,6 @@ for (
 		"simhash(body)",
 		"simhash(body, 'doc1')",
 		"cardinality(manber_sketch(body, 20, 2))",
-		"ham_dist(body, 'other')",
 		"cardinality(winnow_sketch(body, 10, 10))",
 		"cardinality(heintze_sketch(body, 10, 10))",
 		"cardinality(minhash(body, 16))",

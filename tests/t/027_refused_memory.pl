@@ -111,7 +111,6 @@ my @statements = (
 	[ 'simhash_text', 'SELECT sum(length(simhash_text(VARIADIC ARRAY[body, html]))) FROM text' ],
 	[ 'spelling', "SELECT simhash_encode(1, 'doc1'), simhash_encode(1), simhash_decode(simhash_encode(1, 'doc1')), (SELECT count(*) FROM simhash_schemes())" ],
 	[ 'code_encode', "SELECT length(code_encode(repeat('01', 100000)::varbit)), length(code_decode(repeat('0f', 100000)))" ],
-	[ 'ham_dist', "SELECT ham_dist($body, $other)" ],
 	[ 'recursive_shingles', "SELECT count(*) FROM recursive_shingles($body)" ],
 	[ 'shared_passages', "SELECT count(*), sum(length(passage)) FROM shared_passages($body, $other, 10)" ],
 	[ 'passage_headline', "SELECT length(passage_headline($body, $other, 10))" ],

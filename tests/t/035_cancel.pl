@@ -70,7 +70,7 @@ my $weights = "(SELECT feature_weights('the same line', 'word:2'))";
 my @of_texts = (
 	"simhash(body)", "simhash(body, 'doc1')", "simhash(body, 'char:8')", "simhash(ARRAY[body, body], NULL)", "simhash(to_tsvector('simple', left(body, 1000000)))",
 	"octet_length(simhash_text(VARIADIC ARRAY[body, body]))", "(SELECT count(*) FROM simhash_features(body))", "octet_length(simhash_explain(body, left(body, 1000))::text)",
-	"(SELECT simhash_agg(body, 1) FROM generate_series(1, 3))", "simhash_encode(1, body)", "simhash_decode(body)", "code_decode(body)", "ham_dist(body, body)",
+	"(SELECT simhash_agg(body, 1) FROM generate_series(1, 3))", "simhash_encode(1, body)", "simhash_decode(body)", "code_decode(body)",
 	"cardinality(manber_sketch(body))", "cardinality(winnow_sketch(body))", "cardinality(excerpt_sketch(body))", "cardinality(heintze_sketch(body))",
 	"cardinality(passage_sketch(body, 26))", "cardinality(minhash(body, 4096))", "length(minhash_bits(body, 4096))", "length(minhash_bits(body, 256, $weights))",
 	"octet_length(feature_weights(body, 'word:2'))", "text_similarity(body, body, $weights)", "text_containment(body, body)", "text_containment(body, body, $weights)", "(SELECT count(*) FROM shared_passages(body, body))",

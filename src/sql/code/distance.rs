@@ -1,19 +1,15 @@
-//! Distances between codes, and between texts character by character.
+//! Distances between codes.
 
 use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
-use crate::pg::encoding;
-use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use hamming::code;
-use text::fingerprint::differing_characters;
 
 pg_functions!(
     hamming,
     hamming_within,
     hamming_similarity,
     hamming_radius,
-    ham_dist,
     hamming_bits,
     hamming_bits_within,
     hamming_bits_similarity
@@ -33,12 +29,6 @@ fn hamming_similarity(a: i64, b: i64) -> f64 {
 
 fn hamming_radius(similarity: f64, bits: i32) -> Result<i32, SqlError> {
     Ok(code::radius(similarity, code::LENGTH.of(bits)?)?)
-}
-
-fn ham_dist(a: &[u8], b: &[u8]) -> Result<i32, SqlError> {
-    let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
-    // The count fits, since a text has less than 2^30 characters.
-    Ok(differing_characters(&a, &b, &mut check_for_interrupts) as i32)
 }
 
 fn hamming_bits(a: Bits<'_>, b: Bits<'_>) -> Result<i32, SqlError> {

@@ -2,7 +2,6 @@
 
 mod bit_counts;
 pub mod differences;
-mod digits;
 mod distinct;
 pub(crate) mod doc2;
 pub mod explain;
@@ -10,5 +9,4 @@ mod simhash;
 pub mod spelling;
 pub mod weighted;
 
-pub use digits::differing_characters;
 pub use simhash::SimHasher;
