@@ -168,7 +168,7 @@ $node->safe_psql("shard_$_", 'ANALYZE in_block') for 0 .. 2;
 my $in_blocks = 'SELECT DISTINCT a.id, b.id FROM in_block AS a JOIN in_block AS b ON a.block = b.block AND hamming(a.si, b.si) <= 3 AND a.id < b.id';
 $node->safe_psql('postgres', join '; ', map { "ALTER SERVER shard_$_ OPTIONS (ADD use_remote_estimate 'true')" } 1, 2);
 # Rows of few columns are joined faster here, so the joins here are off.
-my $no_joins = join '; ', 'SET jit = off', map { "SET enable_$_ = off" } qw(hashjoin mergejoin nestloop);
+my $no_joins = join '; ', 'SET jit = off', 'SET simhash_pg.enable_near_join = off', map { "SET enable_$_ = off" } qw(hashjoin mergejoin nestloop);
 my @joins = remote_sql("$no_joins; SET enable_partitionwise_join = on", $in_blocks);
 is(scalar(grep { /r\w+ INNER JOIN public\.in_block r\w+ ON .*hamming_within/ } @joins), 3, 'blocks can be joined where they are') or diag(join "\n", @joins);
 is($node->safe_psql('postgres', "$no_joins; SET enable_partitionwise_join = on; SELECT count(*), sum(a * b) FROM ($in_blocks) AS p (a, b)"),

@@ -141,7 +141,7 @@ impl NearJoin {
     /// Stops sharing, since the shared memory is about to be freed.
     pub(super) fn end_sharing(&mut self) {
         if let Some(sharing) = self.sharing.take() {
-            self.others = sharing.work_of_others();
+            self.others.add(&sharing.work_of_others());
             sharing.publish(&self.work);
             self.end();
         }

@@ -121,6 +121,12 @@ SELECT count(*) FROM varying_a AS a FULL JOIN varying_b AS b ON length(a.code) =
 DROP TABLE varying_a, varying_b;
 DROP FUNCTION varying_full;
 
+-- A join that begins again after it has returned an unmatched inner row returns that row again.
+CREATE TABLE one_row AS SELECT 1 AS id, 5::bigint AS si;
+ANALYZE one_row;
+SELECT v, (SELECT b.id FROM (SELECT * FROM join_a WHERE id < v - 10) AS a RIGHT JOIN (SELECT * FROM one_row OFFSET 0) AS b ON hamming(a.si, b.si) <= 3 LIMIT 1) FROM generate_series(1, 3) AS v;
+DROP TABLE one_row;
+
 -- PlaceHolderVars below, at and above near joins. Since 16, phnullingrels has the outer joins that may have made one NULL.
 CREATE TABLE doc AS SELECT g AS id, hashint8extended(g / 10, 1) # (1::bigint << (g % 60)) AS si FROM generate_series(1, 5000) AS g;
 CREATE TABLE meta AS SELECT g AS id, 't' || g AS title FROM generate_series(1, 4000) AS g;
