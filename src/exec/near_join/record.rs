@@ -44,7 +44,7 @@ impl RecordFormat {
             Some(columns) => (before, columns),
             None => (before + 1, *words.get(before)? as usize),
         };
-        let (words, after) = words.split_at_checked(before + codes + columns)?;
+        let (words, after) = words.split_at_checked((before + codes).checked_add(columns)?)?;
         let (codes, columns) = words[before..].split_at(codes);
         Some((Record { number: RecordNumber(head >> 1), codes, columns, words }, after))
     }
