@@ -42,11 +42,6 @@ SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b
 -- A full join on a distance has no other plan.
 SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
 
--- A join that is executed again after a part of its rows was taken, as by LIMIT and by EvalPlanQual, begins anew.
-SELECT g, s.* FROM generate_series(1, 3) AS g, LATERAL (
-    SELECT a.id AS a, b.id AS b FROM (SELECT * FROM join_a WHERE id < -g) AS a
-    FULL JOIN (SELECT * FROM join_b WHERE id = 1) AS b ON hamming(a.si, b.si) <= 2 LIMIT 1) AS s;
-
 -- Full joins of tables, of constants and expressions computed below, of CTEs, arrays and VALUES, by every form of a distance.
 -- Without near joins they need an equality, which is always true.
 CREATE FUNCTION full_join(a text, b text, condition text, OUT nodes text, OUT rows text, OUT same boolean) LANGUAGE plpgsql AS $$
