@@ -140,7 +140,7 @@ impl SearchCosts {
             };
             std::iter::once(ExpectedWork::default()).chain((0..).zip(volumes(width)).map(work)).collect()
         };
-        let tables = if layout.has_whole_codes() { Vec::new() } else { (least..=most).map(table).collect() };
+        let tables = if layout.is_one_word() { Vec::new() } else { (least..=most).map(table).collect() };
         let sequential = leaves * sequential_leaves(layout, layout.tree_of_all());
         Self { layout, leaves, filter: None, sequential, rows, words, tables, least }
     }
@@ -169,7 +169,7 @@ impl SearchCosts {
     pub(crate) fn instead_of_bands(&self, word: usize) -> (TreePart, f64) {
         // If codes have several words, the bands of a word find few rows, and `all_rows` is sorted by the
         // first word only.
-        match self.layout.has_whole_codes() {
+        match self.layout.is_one_word() {
             true => (self.all_rows(), self.sequential),
             false => (TreePart::all(self.layout.trees_of(word).start), self.leaves),
         }
@@ -194,7 +194,7 @@ impl SearchCosts {
     ///
     /// The search itself knows no sample. It divides the radius again if a word costs more than allowed.
     pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
-        if self.layout.has_whole_codes() {
+        if self.layout.is_one_word() {
             return self.expected_of_whole_codes(radius, sample);
         }
         if !self.layout.has_word_trees() {
@@ -272,7 +272,7 @@ impl SearchCosts {
         sample: &CodeSample,
     ) -> ExpectedWork {
         let (rows, bits) = (self.rows, self.layout.bits());
-        if self.layout.has_whole_codes() {
+        if self.layout.is_one_word() {
             return cost::nearest(
                 (self.leaves, self.sequential),
                 bits,
@@ -309,7 +309,7 @@ impl SearchCosts {
 
     /// The radius of the first pass of an ordered search, which reads one leaf of each tree.
     pub(crate) fn first_radius(&self) -> u32 {
-        if self.layout.has_whole_codes() {
+        if self.layout.is_one_word() {
             return cost::first_radius(self.leaves, self.sequential, self.layout.bits());
         }
         self.layout.bands() as u32 - 1
@@ -323,7 +323,7 @@ impl SearchCosts {
     /// scattered rows. The last pass but one is left out if the last one costs at most [`LAST`] times as
     /// much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
-        if self.layout.has_whole_codes() {
+        if self.layout.is_one_word() {
             return Some(cost::next_radius(
                 self.leaves,
                 self.sequential,

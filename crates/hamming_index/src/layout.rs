@@ -56,7 +56,7 @@ impl Layout {
     /// This layout with other trees. An index of codes of one word does not change.
     #[must_use]
     pub fn with_trees(self, code_trees: CodeTrees) -> Self {
-        if self.has_whole_codes() { self } else { Self { code_trees, ..self } }
+        if self.is_one_word() { self } else { Self { code_trees, ..self } }
     }
 
     /// The kinds of trees for codes of several words.
@@ -132,7 +132,7 @@ impl Layout {
     }
 
     /// Whether a code is one word, so that each tree of a word has whole codes.
-    pub fn has_whole_codes(self) -> bool {
+    pub fn is_one_word(self) -> bool {
         self.words() == 1
     }
 

@@ -17,7 +17,7 @@ pub struct SearchCenter {
 impl SearchCenter {
     /// A code with the layout's number of bits, whose last byte is filled up with zeros.
     pub fn of_code(layout: Layout, code: &[u8]) -> Self {
-        let bytes = if layout.has_whole_codes() { Vec::new() } else { code.to_vec() }; // Bounded: a code.
+        let bytes = if layout.is_one_word() { Vec::new() } else { code.to_vec() }; // Bounded: a code.
         Self { words: layout.words_of(code).collect(), bytes }
     }
 

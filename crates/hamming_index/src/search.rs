@@ -80,7 +80,7 @@ impl<'s> IndexSearch<'s> {
         together: Option<&'s SharedStretches>,
     ) -> Self {
         let layout = costs.layout();
-        let (values, has_codes) = (query.values, query.codes && !layout.has_whole_codes());
+        let (values, has_codes) = (query.values, query.codes && !layout.is_one_word());
         let query = NormalizedQuery::of(query, layout.bits());
         let radius = match query.grows {
             true => query.farthest.min(costs.first_radius()),
@@ -150,7 +150,7 @@ impl SearchState<'_> {
         let Some(center) = &self.query.center else { return SearchStage::All(IndexKey::FIRST) };
         let of_all = || WordPass::of_all(self.query.farthest);
         let Some(radius) = radius else { return SearchStage::Candidates(CandidatePass(of_all())) };
-        if self.costs.layout().has_whole_codes() {
+        if self.costs.layout().is_one_word() {
             let ball = |center: &SearchCenter, radius| WordBall { center: center.first_word(), radius };
             let also = self.query.also.iter().map(|other| ball(&other.center, other.radius)).collect();
             let search = WordSearch::new(&self.costs, 0, ball(center, radius), also);
@@ -220,7 +220,7 @@ impl SearchState<'_> {
         have_codes: bool,
         hits: &mut Vec<SearchHit>,
     ) -> Result<Walk, OutOfMemory> {
-        let has_words = index.layout.has_whole_codes() && have_codes;
+        let has_words = index.layout.is_one_word() && have_codes;
         let keeps = index.layout.has_code_tree() && have_codes;
         let mut refusal = Ok(());
         let walk = index.entries(part, from, &mut |entry, leaf, slot| {

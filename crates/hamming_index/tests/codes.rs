@@ -172,7 +172,7 @@ impl Both {
         let mut codes = Known { rows: &self.rows, asked: 0 };
         let query = request.query(self.layout);
         // If only the table has whole codes, a search of all rows does not know the codes.
-        let knows = self.layout.has_whole_codes() || self.layout.has_code_tree();
+        let knows = self.layout.is_one_word() || self.layout.has_code_tree();
         let hits =
             self.memory.search_with_codes(costs, query, max_sorted, Some(&mut codes), &mut |hit, code| {
                 let known = self.rows[number_of(hit.row)].as_ref().map(|code| words_of(self.layout, code));

@@ -150,7 +150,7 @@ impl Both {
         max_sorted: usize,
     ) {
         let (center, radius) = codes;
-        let knows = self.layout.has_whole_codes() || self.layout.has_code_tree();
+        let knows = self.layout.is_one_word() || self.layout.has_code_tree();
         let (mut table, query_of_codes) = (Known(&self.rows), SearchQuery { codes: true, ..query.clone() });
         let mut check = |hit: &SearchHit, code: Option<&[u64]>| {
             let code = code.map(|words| self.layout.code_of(words));
@@ -167,7 +167,7 @@ impl Both {
             assert!(hits.is_sorted_by_key(rank), "not in order: {query:?}");
         }
         let mut found: Vec<usize> = hits.iter().map(|hit| number_of(hit.row)).collect();
-        if self.layout.has_whole_codes() {
+        if self.layout.is_one_word() {
             for hit in &hits {
                 assert_eq!(hit.is_seen_by_all, is_seen(hit.row), "{query:?}");
             }

@@ -65,7 +65,7 @@ fn estimate_in(layout: Layout, path: &CostedPath) -> Estimate {
     let samples = samples(path, layout);
     if path.is_ordered() {
         let wanted = path.wanted();
-        let may_be_near = wanted <= MOST_NEAR && !layout.has_whole_codes();
+        let may_be_near = wanted <= MOST_NEAR && !layout.is_one_word();
         let near = if may_be_near { radius.min(layout.bits() / NEAR_PART) } else { radius };
         let nearest = [(wanted, near), (path.rows.max(1.0), radius)];
         let [first, all] = nearest.map(|(wanted, radius)| {

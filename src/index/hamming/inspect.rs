@@ -77,7 +77,7 @@ fn stats(index: pg_sys::Oid) -> [Option<Datum>; STATS] {
 fn expected_pages(layout: Layout, pages: u32) -> Vec<i32> {
     let tree_leaves = leaves_in(pages, layout);
     let costs = PlannerCosts::new(layout, tree_leaves);
-    let expected = (0..=layout.bits()).map(|radius| match layout.has_whole_codes() {
+    let expected = (0..=layout.bits()).map(|radius| match layout.is_one_word() {
         true => pages_read(tree_leaves, radius, layout.bits()),
         false => costs.expected(radius, &CodeSample::default()).leaves,
     });

@@ -204,7 +204,7 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
         }
         state.pages.read_as_of(descriptor.xs_snapshot);
         let layout = state.costs.layout();
-        if !layout.has_whole_codes() && layout.has_word_trees() {
+        if !layout.is_one_word() && layout.has_word_trees() {
             state.look_at_rows(scan);
         }
         let mut next = state.advance();

@@ -78,7 +78,7 @@ impl ScanCursor {
     /// row may be in several batches.
     pub(super) fn next_batch(&mut self, pages: &Pages, layout: Layout, rows: Option<&TableRows>) -> bool {
         let index = Index::new(pages, layout);
-        self.is_exact &= layout.has_whole_codes() || !layout.has_word_trees() || rows.is_some();
+        self.is_exact &= layout.is_one_word() || !layout.has_word_trees() || rows.is_some();
         self.hits.clear();
         let mut codes = rows.map(|rows| TableCodes { rows, layout, code: Vec::new() });
         let is_more = self.search.next_batch(&index, codes.as_mut(), &mut self.hits);
