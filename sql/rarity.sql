@@ -21,7 +21,7 @@ CREATE AGGREGATE feature_weights(doc text, scheme text) (
     FINALFUNC = feature_weights_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE feature_weights(text, text) IS
-    'how much features weigh by a scheme: the more, the fewer of these texts have them; a value of 32 kB, NULL if there are no features';
+    'how much features weigh by a scheme: the more, the fewer of these texts have them; a value of 32 kB; an error if there are no texts with features, and a notice if there are fewer than 1,000';
 
 CREATE FUNCTION text_similarity(a text, b text, weights bytea) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000

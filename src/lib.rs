@@ -36,7 +36,8 @@ pgrx::extension_sql_file!("../sql/sketch.sql", name = "sketch", requires = ["spe
 pgrx::extension_sql_file!("../sql/gin.sql", name = "gin", requires = ["sketch"]);
 pgrx::extension_sql_file!("../sql/minhash.sql", name = "minhash", requires = ["gin"]);
 pgrx::extension_sql_file!("../sql/rarity.sql", name = "rarity", requires = ["minhash"]);
-pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["rarity"]);
+pgrx::extension_sql_file!("../sql/rare_code.sql", name = "rare_code", requires = ["rarity"]);
+pgrx::extension_sql_file!("../sql/passage.sql", name = "passage", requires = ["rare_code"]);
 pgrx::extension_sql_file!("../sql/html.sql", name = "html", requires = ["passage"]);
 pgrx::extension_sql_file!("../sql/trigger.sql", name = "trigger", requires = ["html"]);
 pgrx::extension_sql_file!("../sql/pairs.sql", name = "pairs", requires = ["trigger"]);

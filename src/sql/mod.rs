@@ -8,6 +8,7 @@ mod html;
 mod minhash;
 mod pairs;
 mod passage;
+mod rare_code;
 mod rarity;
 mod simhash;
 mod sketch;

@@ -3,15 +3,19 @@
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::SqlError;
+use crate::pg::report::{SqlError, notice, report};
 use crate::pg::state::{State, StateForm};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::cell::RefCell;
 use text::sketch::rarity::{self, FeatureCounter, FeatureWeights};
 
 const STATE: StateForm =
     StateForm { aggregate: "feature_weights", mark: b"feature1", bytes: rarity::COUNTS_BYTES };
+
+/// Weights of fewer texts are poor: even the rarest features weigh little.
+const FEW: u64 = 1000;
 
 thread_local! {
     /// Kept from row to row, to reuse its memory.
@@ -49,9 +53,21 @@ fn feature_weights_combine(call: Call) -> Result<State, SqlError> {
 }
 
 fn feature_weights_final(call: Call) -> Result<Option<Datum>, SqlError> {
-    let Some(state) = STATE.at(call, 0)? else { return Ok(None) };
-    let weights = rarity::weights(counts_of(state))?;
-    Ok(weights.and_then(IntoDatum::into_datum))
+    let Some(state) = STATE.at(call, 0)? else { return Err(no_texts()) };
+    let weights = rarity::weights(counts_of(state))?.ok_or_else(no_texts)?;
+    let texts = rarity::texts(counts_of(state))?;
+    if texts < FEW {
+        let hint =
+            "Compute them again when there are 1,000 texts. Codes with other weights cannot be compared.";
+        notice(&format!("few texts to compute feature weights from: {texts}"), hint);
+    }
+    Ok(weights.into_datum())
+}
+
+fn no_texts() -> SqlError {
+    report(Code::ERRCODE_NO_DATA_FOUND, "there are no texts to compute feature weights from")
+        .set_detail("All texts are NULL or without features, or there are no rows.")
+        .set_hint("Insert texts first, or compute the weights from a table with texts of the same kind.")
 }
 
 /// The counts in a state.

@@ -73,7 +73,7 @@ my @of_texts = (
 	"(SELECT simhash_agg(body, 1) FROM generate_series(1, 3))", "simhash_encode(1, body)", "simhash_decode(body)", "code_decode(body)",
 	"cardinality(manber_sketch(body))", "cardinality(winnow_sketch(body))", "cardinality(excerpt_sketch(body))", "cardinality(heintze_sketch(body))",
 	"cardinality(passage_sketch(body, 26))", "cardinality(minhash(body, 4096))", "length(minhash_bits(body, 4096))", "length(minhash_bits(body, 256, $weights))",
-	"octet_length(feature_weights(body, 'word:2'))", "text_similarity(body, body, $weights)", "text_containment(body, body)", "text_containment(body, body, $weights)", "(SELECT count(*) FROM shared_passages(body, body))",
+	"octet_length(feature_weights(body, 'word:2'))", "text_similarity(body, body, $weights)", "text_containment(body, body)", "text_containment(body, body, $weights)", "length(rare_code(body, $weights))", "(SELECT count(*) FROM shared_passages(body, body))",
 	"(SELECT count(*) FROM shared_passages(body, (SELECT body FROM text WHERE kind = 'lines')))", "(SELECT count(*) FROM recursive_shingles(body))", "octet_length(passage_headline(body, body))",
 	"octet_length(extract_text(body))", "(SELECT count(*) FROM near_differences(body, body))", "body::hamming_ball", "body::hamming_bit_ball", "body::sketch_query",
 	"(SELECT count(*) FROM repeated_passages(format('SELECT id, body FROM text WHERE kind = %L', kind), 50))");
@@ -108,7 +108,7 @@ my @statements = (
 	'SELECT minhash_similarity(signature, signature), minhash_bands(signature, 2) FROM sketch', 'SELECT minhash_similarity(array_fill(1, ARRAY[9000]), array_fill(1, ARRAY[9000]))',
 	"SELECT count(*) FROM clusters_of_pairs((SELECT up FROM sketch), (SELECT down FROM sketch), 'connected')", "SELECT count(*) FROM clusters_of_pairs((SELECT mixed FROM sketch), (SELECT down FROM sketch))",
 	'SELECT heintze_sketch(body, 1000, 20, up) FROM text, sketch',
-	'SELECT feature_weights(body) FROM text');
+	'SELECT feature_weights(body) FROM text', 'DROP FUNCTION IF EXISTS rare(text); SELECT create_rare_code(\'rare\', \'text\', \'body\')');
 
 # Functions that no statement names: the statement that calls them, or why they take no time.
 my %elsewhere = (

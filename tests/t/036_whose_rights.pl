@@ -172,6 +172,8 @@ sub statements
 	push @all, [ map { "INSERT INTO hostile.t (id, $keys{names}, code, other, sketch, x, grp, body) $table->{rows} FROM generate_series(1001, 1010) AS i" } 1, 2 ];
 	push @all, [ map { "UPDATE hostile.t SET code = other WHERE id < 9" } 1, 2 ];
 	# Functions that read a relation by its name. The measure is a plain SELECT of the same columns.
+	$functions{'create_rare_code(name,regclass,name)'} = 1;
+	push @all, [ "SELECT create_rare_code('rare_' || gen_random_uuid(), '$_', 'body')", "SELECT body FROM $_" ] for 'hostile.t', 'hostile.v', 'hostile.small';
 	for my $from ('hostile.t', 'hostile.v', 'hostile.small')
 	{
 		$functions{'hamming_histogram(regclass,name,integer,name)'} = $functions{'near_differences(regclass,name,name,integer,name,integer)'} = 1;
@@ -234,7 +236,7 @@ my %used = map { $_ => 0 } 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan',
 for my $round (1 .. $ENV{CANARIES} || 2)
 {
 	my $table = draw_table(('bit', 'bigint')[ $round % 2 ]);
-	my $schema = 'CREATE SCHEMA hostile AUTHORIZATION owner; GRANT USAGE ON SCHEMA hostile TO PUBLIC; SET ROLE owner;' . $canaries . $table->{sql};
+	my $schema = 'GRANT CREATE ON SCHEMA public TO PUBLIC; CREATE SCHEMA hostile AUTHORIZATION owner; GRANT USAGE ON SCHEMA hostile TO PUBLIC; SET ROLE owner;' . $canaries . $table->{sql};
 	my ($functions, $maintenance, @queries) = statements($table);
 	my (@run, %script, %names);
 	for my $role ($superuser, 'reader')

@@ -15,10 +15,7 @@ FROM hamming_histogram('document', 'si', body => 'body') WHERE distance <= 16 OR
 
 \echo 'Clusters: the first of each is its keeper'
 \echo
-DO $$ BEGIN
-    EXECUTE format('CREATE FUNCTION rare(text) RETURNS bit(256) IMMUTABLE STRICT PARALLEL SAFE
-        RETURN minhash_bits($1, 256, %L::bytea)::bit(256)', (SELECT feature_weights(body, 'word:2') FROM document));
-END $$;
+SELECT create_rare_code('rare', 'document', 'body');
 ALTER TABLE document ADD rare bit(256) GENERATED ALWAYS AS (rare(body)) STORED;
 CREATE TABLE cluster AS
 SELECT id, near_cluster(id, si, 18, second_code => rare, second_radius => 50) OVER (ORDER BY id) AS keeper FROM document;

@@ -36,19 +36,15 @@ pub(crate) struct CodeColumn {
 
 impl CodeColumn {
     pub(crate) fn of(table: pg_sys::Oid, column: &CStr, text: Option<&CStr>) -> Result<Self, SqlError> {
-        hold(table)?;
+        let name = hold(table)?;
         let (type_, mut modifier) = type_of_column(table, column)?;
-        let text = text.map(|text| text_column(table, text)).transpose()?;
-        // SAFETY: names and types are looked up; the table is locked, and each name is a string in the
-        // current memory context.
+        let text = text.map(|text| Ok::<_, SqlError>(text_column(table, text)?.1)).transpose()?;
+        // SAFETY: types are looked up.
         unsafe {
             let base = pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier);
             let codes = CodeType::of_column(base, modifier);
             let (codes, bits) = codes.ok_or_else(|| not_a_code(&for_message(column), &type_name(type_)))?;
-            let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
-            let name = pg_sys::get_rel_name(table);
-            let table = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name)).to_owned();
-            Ok(Self { table, column: quoted(column), text, key: None, codes, bits })
+            Ok(Self { table: name, column: quoted(column), text, key: None, codes, bits })
         }
     }
 
@@ -152,16 +148,20 @@ impl CodeRow<'_> {
 }
 
 /// Locks a table until the end of the transaction, so that its name cannot pass to another table meanwhile.
-fn hold(table: pg_sys::Oid) -> Result<(), SqlError> {
-    // SAFETY: the function waits for the lock, and opens the relation if it still exists.
+/// Returns the quoted name.
+fn hold(table: pg_sys::Oid) -> Result<CString, SqlError> {
+    // SAFETY: the function waits for the lock, and opens the relation if it still exists. Each name is a string
+    // in the current memory context.
     unsafe {
         let opened = pg_sys::try_relation_open(table, pg_sys::AccessShareLock as i32);
         if opened.is_null() {
             return Err(error::no_such_relation(table));
         }
         pg_sys::relation_close(opened, pg_sys::NoLock as i32);
+        let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(table));
+        let name = pg_sys::quote_qualified_identifier(schema, pg_sys::get_rel_name(table));
+        Ok(CStr::from_ptr(name).to_owned())
     }
-    Ok(())
 }
 
 /// The type of a column, and its modifier.
@@ -180,20 +180,27 @@ fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32
     }
 }
 
-/// The quoted name of a column of texts.
-fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<CString, SqlError> {
+/// The quoted names of a table, which is locked, and of a column of texts.
+pub(crate) fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<(CString, CString), SqlError> {
+    let name = hold(table)?;
     let (type_, _) = type_of_column(table, column)?;
     // SAFETY: the function looks a type up.
     let base = unsafe { pg_sys::getBaseType(type_) };
     match base {
-        pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Ok(quoted(column)),
+        pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Ok((name, quoted(column))),
         _ => Err(not_a_text(&for_message(column), &type_name(type_))),
     }
 }
 
-fn quoted(name: &CStr) -> CString {
+pub(crate) fn quoted(name: &CStr) -> CString {
     // SAFETY: the result is a string in the current memory context.
     unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_owned() }
+}
+
+/// A text as a literal of a query.
+pub(crate) fn literal(text: &CStr) -> CString {
+    // SAFETY: the result is a string in the current memory context.
+    unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(text.as_ptr())).to_owned() }
 }
 
 fn not_a_code(column: &str, type_name: &str) -> SqlError {

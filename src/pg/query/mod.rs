@@ -1,9 +1,28 @@
-//! Runs queries that only read, with the rights of the calling user.
+//! Runs queries with the rights of the calling user.
 
 pub(crate) mod code_column;
 pub(crate) mod corpus;
 
+use super::varlena::c_string;
 use pgrx::pg_sys;
+use pgrx::spi::Spi;
+use std::ffi::{CStr, CString};
+
+/// Runs statements, which are given in parts. Returns the first column of the last statement's first row, if it
+/// is not NULL.
+pub(crate) fn run(statements: &[&[u8]]) -> Option<CString> {
+    let statements = c_string(statements);
+    // SAFETY: SPI is connected. It keeps the rows of a query until it is disconnected.
+    Spi::connect(|_| unsafe {
+        pg_sys::SPI_execute(statements.cast_mut_ptr(), false, 0);
+        let rows = pg_sys::SPI_tuptable;
+        if rows.is_null() || pg_sys::SPI_processed == 0 {
+            return None;
+        }
+        let value = pg_sys::SPI_getvalue(*(*rows).vals, (*rows).tupdesc, 1);
+        (!value.is_null()).then(|| CStr::from_ptr(value).to_owned())
+    })
+}
 
 /// A cursor of a query that only reads. It sees the same rows as the calling query.
 struct QueryCursor {

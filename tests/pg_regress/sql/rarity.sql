@@ -26,11 +26,17 @@ SELECT length(minhash_bits('name1', 100, weights)) AS bits, minhash_bits('', 8, 
 FROM rarity;
 -- neither order, partial aggregation, NULLs nor texts without words matter
 SELECT feature_weights(body, 'word:1' ORDER BY hashint4(i)) = (SELECT weights FROM rarity) AS ordered FROM corpus;
-SELECT feature_weights_final(feature_weights_combine(NULL, NULL)) AS nothing, feature_weights_final(NULL) AS none;
+SELECT feature_weights_final(feature_weights_combine(NULL, NULL));
+SELECT feature_weights_final(NULL);
 SELECT feature_weights(body, 'word:1') = (SELECT weights FROM rarity) AS same
 FROM (SELECT body FROM corpus UNION ALL VALUES (NULL), (''), ('?!')) AS c;
-SELECT feature_weights(body, 'word:1') AS no_rows FROM corpus WHERE false;
-SELECT feature_weights('', 'word:1') AS no_features, feature_weights(NULL, 'word:1') AS null, feature_weights('a', NULL) AS no_scheme;
+-- few texts are noticed, and none are an error
+SELECT feature_weights(body, 'word:1') FROM corpus WHERE false;
+SELECT feature_weights('', 'word:1');
+SELECT feature_weights(NULL, 'word:1');
+SELECT feature_weights('a', NULL);
+SELECT length(feature_weights('a', 'word:1'));
+SET client_min_messages = warning;
 SELECT count(DISTINCT w) AS groups FROM (SELECT feature_weights(body, 'char:4') AS w FROM corpus GROUP BY i % 10) AS g;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -46,6 +52,7 @@ WITH state AS MATERIALIZED (SELECT feature_weights_add(NULL, 'a b', 'word:1') AS
 SELECT length(value), substr(value, 1, 8) AS form, feature_weights_final(feature_weights_combine(value, value)) = feature_weights_final(feature_weights_add(value, 'a b', 'word:1')) AS twice,
        feature_weights_final(value) = (SELECT feature_weights('a b', 'word:1')) AS unchanged
 FROM state;
+RESET client_min_messages;
 SELECT feature_weights_final('\x'::bytea);
 SELECT feature_weights_combine(feature_weights_add(NULL, 'a', 'word:1'), feature_weights_add(NULL, 'a', 'word:2'));
 SELECT feature_weights(body, scheme) FROM (VALUES ('a', 'word:1'), ('b', 'char:4')) AS v (body, scheme);

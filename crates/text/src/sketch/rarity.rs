@@ -139,6 +139,11 @@ pub fn merge(counts: &mut [u8], others: &[u8]) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The number of counted texts that have features.
+pub fn texts(counts: &mut [u8]) -> Result<u64, Problem> {
+    Ok(number(parts(counts)?.texts))
+}
+
 /// The weights of features by these counts, as they are stored; `None` if no text was counted.
 pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
     let Counts { texts, name, cells } = parts(counts)?;

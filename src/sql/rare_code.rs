@@ -1,0 +1,81 @@
+//! `sql/rare_code.sql`: makes a function that returns the code of a text, with the weights of a table's texts.
+//!
+//! The weights are a constant in the body of the function. So the function is IMMUTABLE, generated columns and
+//! indexes can use it, and dumps and subscribers have the same weights. All statements run with the rights of
+//! the caller. They call nothing that the owner of the table could have written, apart from what a SELECT of
+//! the texts runs as well.
+
+use crate::pg::call::{Argument, Call, pg_functions};
+use crate::pg::encoding::for_message;
+use crate::pg::query::code_column::{literal, quoted, text_column};
+use crate::pg::query::run;
+use crate::pg::report::{SqlError, quote, report};
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use pgrx::pg_sys::{self, Datum, Oid};
+use std::ffi::CStr;
+
+pg_functions!(create_rare_code);
+
+/// The schema of new functions, if the caller may not create a function there.
+const MAY_NOT_CREATE: &[u8] = b"SELECT schema FROM pg_catalog.current_schema() AS schema
+    WHERE NOT pg_catalog.has_schema_privilege(schema, 'CREATE')";
+
+/// Makes the function, and returns it.
+fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, SqlError> {
+    // SAFETY: the first argument is declared as a name. A function that is called belongs to a schema.
+    let (name, schema) = unsafe {
+        let function = (*(*call.info()).flinfo).fn_oid;
+        let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
+        (<&CStr>::read(call, 0), quoted(CStr::from_ptr(schema)))
+    };
+    let (table, body) = text_column(relation, column)?;
+    let signature = [
+        b"pg_catalog.format('%I.%I(pg_catalog.text)', pg_catalog.current_schema(), ",
+        literal(name).to_bytes(),
+        b"::pg_catalog.text)",
+    ]
+    .concat(); // Bounded: a name.
+    let find: [&[u8]; 3] = [b"SELECT pg_catalog.to_regprocedure(", &signature, b")::pg_catalog.oid"];
+    if run(&find).is_some() {
+        return Err(already_exists(name));
+    }
+    // Otherwise the error would quote the statement with its weights.
+    if let Some(schema) = run(&[MAY_NOT_CREATE]) {
+        return Err(may_not_create(&schema));
+    }
+    let statements = run(&[
+        b"SELECT pg_catalog.format('CREATE FUNCTION %1$s RETURNS bit(256) IMMUTABLE STRICT PARALLEL SAFE
+            RETURN %2$s.rare_code($1, %3$L::pg_catalog.bytea); COMMENT ON FUNCTION %1$s IS %4$L', ",
+        &signature,
+        b", ",
+        literal(&schema).to_bytes(),
+        b", weights, pg_catalog.format('code of rare pairs of words, with the weights of %s texts of %s, %s',
+            texts, ",
+        literal(&table).to_bytes(),
+        b", pg_catalog.to_char(pg_catalog.now(), 'YYYY-MM-DD'))) FROM (SELECT ",
+        schema.to_bytes(),
+        b".feature_weights(body, 'word:2'::pg_catalog.text) AS weights, pg_catalog.count(body) AS texts
+            FROM (SELECT ",
+        body.to_bytes(),
+        b"::pg_catalog.text AS body FROM ",
+        table.to_bytes(),
+        b" LIMIT 20000) AS sample) AS learned",
+    ]);
+    run(&[statements.unwrap_or_default().to_bytes()]);
+    let function = run(&find).and_then(|oid| oid.to_str().ok()?.parse::<u32>().ok());
+    Ok(Oid::from(function.unwrap_or_default()).into())
+}
+
+fn already_exists(name: &CStr) -> SqlError {
+    let name = quote(&for_message(name));
+    let message = format!("function \"{name}\" already exists with same argument types");
+    report(Code::ERRCODE_DUPLICATE_FUNCTION, message)
+        .set_detail("Stored codes have the weights of this function, and cannot be compared with others.")
+        .set_hint("Choose another name, and store its codes in a second column.")
+}
+
+fn may_not_create(schema: &CStr) -> SqlError {
+    let message = format!("permission denied for schema {}", quote(&for_message(schema)));
+    report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+        .set_detail("The function is created in the first schema of the search path.")
+}
