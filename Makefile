@@ -32,7 +32,7 @@ sql_files = sql/conditions.sql sql/code.sql sql/gist.sql sql/hamming.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/rare_code.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql sql/differences.sql
 
-.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-check prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment prepare-site demo demo-dedup demo-images demo-web check test installcheck lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-cassert test-core test-random test-asan mutants miri test-arm64 test-s390x all dist test-dist site clean
+.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-check prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment prepare-site demo demo-dedup demo-images demo-web check test installcheck lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-cassert test-core test-random test-asan coverage mutants miri test-arm64 test-s390x all dist test-dist site clean
 
 help:
 	@cat tools/help
@@ -200,6 +200,9 @@ test-random: prepare-test install
 
 test-asan: prepare-test
 	@tools/tests/test-asan
+
+coverage: prepare-test
+	@tools/tests/coverage
 
 mutants: prepare-check
 	@tools/tests/mutants
