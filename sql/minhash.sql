@@ -12,12 +12,6 @@ CREATE FUNCTION minhash_similarity(a integer[], b integer[]) RETURNS double prec
 COMMENT ON FUNCTION minhash_similarity(integer[], integer[]) IS
     'share of the places where two signatures agree, an estimate of the similarity of their texts, 0 to 1; places that are empty (-1) in both do not count';
 
-CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint[]
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT sketch_support
-    AS 'MODULE_PATHNAME', 'minhash_bands';
-COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
-    'hashes of the bands of a signature, for an index of type GIN: similar texts probably share one';
-
 CREATE FUNCTION minhash_bits(doc text, bits integer, scheme text DEFAULT 'word:3') RETURNS bit varying
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
     AS 'MODULE_PATHNAME', 'minhash_bits_of_text';

@@ -17,13 +17,7 @@ thread_local! {
     static HASHER: RefCell<MinHasher> = RefCell::default();
 }
 
-pg_functions!(
-    minhash_of,
-    minhash_similarity,
-    minhash_bands,
-    minhash_bits_of_text,
-    minhash_bits_of_weighted_text
-);
+pg_functions!(minhash_of, minhash_similarity, minhash_bits_of_text, minhash_bits_of_weighted_text);
 
 fn minhash_of(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
     let bins = minhash::BINS.of(bins)?;
@@ -42,11 +36,6 @@ fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64
         return Err(signatures_differ_in_length(a.len(), b.len()));
     }
     Ok(minhash::similarity(a, b))
-}
-
-fn minhash_bands(signature: Array<'_, i32>, bands: i32) -> Result<Numbers<i64>, SqlError> {
-    let bands = minhash::BANDS.of(bands)?;
-    Ok(Numbers(minhash::bands(values(&signature)?, bands, &mut check_for_interrupts)?))
 }
 
 fn minhash_bits_of_text(doc: &[u8], bits: i32, scheme: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {

@@ -1,18 +1,4 @@
 SELECT minhash_similarity('{}', '{}') AS empty, minhash_similarity('{1,2}', NULL) AS null, minhash_similarity('{1,2,3,4}', '{1,5,3,-4}') AS half;
--- bands, for GIN
-SELECT cardinality(minhash_bands(minhash('a b c d'), 32)), minhash_bands('{}', 4) AS none, minhash_bands('{1,2}', 2) && minhash_bands('{1,3}', 2) AS share,
-       minhash_bands('{1,2}', 1) && minhash_bands('{1,3}', 1) AS do_not, minhash_bands('{1,2}', 2) && minhash_bands('{2,1}', 2) AS places_matter;
-CREATE TABLE minhashed AS SELECT i, minhash(string_agg('w' || (i * 7 + j), ' '), 64, 'word:1') AS signature
-FROM generate_series(1, 2000) AS i, generate_series(1, 50) AS j GROUP BY i;
-CREATE INDEX ON minhashed USING gin (minhash_bands(signature, 16));
-ANALYZE minhashed;
-SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT i FROM minhashed WHERE sketch_overlaps(minhash_bands(signature, 16), '{1,2}');
--- texts share 43 of 57 words with their neighbours, and nothing with texts eight places away
-SELECT i FROM minhashed
-WHERE sketch_overlaps(minhash_bands(signature, 16), minhash_bands((SELECT signature FROM minhashed WHERE i = 1000), 16))
-  AND minhash_similarity(signature, (SELECT signature FROM minhashed WHERE i = 1000)) > 0.5 ORDER BY i;
-DROP TABLE minhashed;
 -- signatures by one-permutation hashing: values that must never change, and -1 for empty bins
 SELECT minhash('The quick brown fox jumps over the lazy dog', 8);
 SELECT minhash('The quick brown fox jumps over the lazy dog', 4, 'char:4');
@@ -26,9 +12,6 @@ FROM (SELECT minhash(string_agg('w' || i, ' ') FILTER (WHERE i <= 100), 512, 'wo
 SELECT minhash_similarity(minhash('one two three', 64, 'word:1'), minhash('two three four', 64, 'word:1')) AS half,
        minhash_similarity('{-1,-1,3,4}', '{-1,5,3,7}') AS third, minhash_similarity('{-1,-1}', '{-1,-1}') AS all_empty,
        minhash_similarity('{{1,2},{3,4}}', '{1,2,3,9}') AS places_in_order;
--- empty bins are filled in bands
-SELECT cardinality(minhash_bands(minhash('word', 64), 16)) AS distinct_bands,
-       minhash_bands('{5,-1}', 2) = minhash_bands('{5,5}', 2) AS filled, minhash_bands('{-1,-1}', 1) AS all_empty;
 SELECT minhash_bits('The quick brown fox jumps over the lazy dog', 64, 'word:1')::bit(64)::bigint AS fingerprint,
        length(minhash_bits('a', 256)::bit(256));
 SELECT minhash_bits('a b c d', 8) = minhash_bits('a b c d', 8, 'word:3') AS default_scheme, length(minhash_bits('a', 100)),
@@ -46,8 +29,6 @@ SELECT minhash('word', 4) = minhash('word', 4)::text::integer[] AS equal, minhas
 SELECT minhash_similarity('{1}', '{1,2}');
 \echo :LAST_ERROR_SQLSTATE
 SELECT minhash_similarity('{NULL}', '{1}');
-SELECT minhash_bands('{1,2,3}', 2);
-SELECT minhash_bands('{1,2,3}', 0);
 SELECT minhash('a', 0);
 SELECT minhash('a', 4097);
 SELECT minhash('a', 16, 'word:0');

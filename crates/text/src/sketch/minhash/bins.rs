@@ -1,7 +1,7 @@
 //! Signatures by one-permutation hashing, which hashes a feature once instead of once for each value.
 //!
 //! Li, Owen and Zhang, "One Permutation Hashing", 2012. The hash of a feature chooses a bin and a key, and
-//! each bin keeps its least key. A bin without features is empty. To make bands or bits of a signature, an
+//! each bin keeps its least key. A bin without features is empty. To make bits of a signature, an
 //! empty bin takes the value of another bin, as in Shrivastava, "Optimal Densification for Fast and Accurate
 //! Minwise Hashing", 2017.
 //!
@@ -172,7 +172,7 @@ pub(super) fn is_empty(value: &i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{assert_unbiased, bins, text};
-    use super::super::{bands, bits, similarity};
+    use super::super::{bits, similarity};
     use super::*;
     use crate::hash::xxh3_64;
     use proptest::prelude::*;
@@ -239,16 +239,6 @@ mod tests {
             // 1/3.
             assert_unbiased(words, shared, 64, bits, estimate);
         }
-    }
-
-    #[test]
-    fn short_texts_share_bands() {
-        let bands_of = |text| bands(&bins(text, 128, "word:1").unwrap(), 32, &mut || ()).unwrap();
-        let a = bands_of("the clocks of the village were all five minutes late");
-        let b = bands_of("the clocks of the village were all ten minutes late");
-        let c = bands_of("nothing of that kind stands on this page");
-        assert!(a.iter().any(|hash| b.contains(hash)));
-        assert!(!a.iter().any(|hash| c.contains(hash)));
     }
 
     #[test]

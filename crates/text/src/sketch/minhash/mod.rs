@@ -7,7 +7,7 @@ mod bins;
 mod signature;
 
 pub use bins::BINS;
-pub use signature::{BANDS, bands, bits, similarity};
+pub use signature::{bits, similarity};
 
 use crate::features::{Scheme, Shingler};
 use base::{Heartbeat, Limit, OutOfMemory};
