@@ -12,8 +12,8 @@ use std::ptr::{NonNull, null_mut};
 pub(crate) struct Planner<'p>(NonNull<pg_sys::PlannerInfo>, PhantomData<&'p pg_sys::PlannerInfo>);
 
 impl<'p> Planner<'p> {
-    /// The lifetime is that of the variable with the pointer, an argument of the function that the planner calls:
-    /// nothing of the planner is kept when that function returns.
+    /// The lifetime is that of the variable with the pointer, an argument of the function that the planner
+    /// calls: nothing of the planner is kept when that function returns.
     ///
     /// # Safety
     /// `root` must belong to the query that is being planned, or be null.

@@ -40,7 +40,7 @@ fn shared_passages(a: &[u8], b: &[u8], min_length: i32, mut rows: ResultSet) -> 
             (passage.length as i32).into_datum(),
             Some(text),
         ]);
-        // SAFETY: the row that was put has a copy. Passages that overlap may be longer than both texts together.
+        // SAFETY: the row that was put has a copy. Passages that overlap may be longer than both texts.
         unsafe { pg_sys::pfree(text.cast_mut_ptr()) }
     }
     Ok(())

@@ -1,17 +1,17 @@
 //! Trees of keys: the descent to a leaf, and the walk through a range of leaves.
 //!
 //! Each tree is a B-tree with all keys in its leaves. An inner node has a lower bound for each child, so a
-//! descent reads one page for each level. The root has a fixed page: if it is full, its content moves to a new
-//! child ([`crate::change`]).
+//! descent reads one page for each level. The root has a fixed page: if it is full, its content moves to a
+//! new child ([`crate::change`]).
 //!
 //! PostgreSQL's own B-tree follows Lehman and Yao ("Efficient Locking for Concurrent Operations on B-Trees",
-//! 1981): a descent holds no lock between a node and its child, and if the child was split meanwhile, its high
-//! key and its link to the right show where the key is now. Here, a descent locks the child before it unlocks
-//! the node (Bayer and Schkolnick, "Concurrency of Operations on B-Trees", 1977). So the child cannot be split,
-//! merged or freed in between, pages need neither high keys nor links, and an empty page is free at once. The
-//! price is that a split waits for the descents through the parent, all of which are short: writers lock only
-//! the leaf exclusively, and a walk releases all locks after some leaves. It then continues at a key, wherever
-//! the leaf of that key is by then.
+//! 1981): a descent holds no lock between a node and its child, and if the child was split meanwhile, its
+//! high key and its link to the right show where the key is now. Here, a descent locks the child before it
+//! unlocks the node (Bayer and Schkolnick, "Concurrency of Operations on B-Trees", 1977). So the child cannot
+//! be split, merged or freed in between, pages need neither high keys nor links, and an empty page is free at
+//! once. The price is that a split waits for the descents through the parent, all of which are short: writers
+//! lock only the leaf exclusively, and a walk releases all locks after some leaves. It then continues at a
+//! key, wherever the leaf of that key is by then.
 //!
 //! A walk asks a [`Probe`] for the next key that can match at or after the last leaf's end, and skips the
 //! leaves before it. Cost: one page for each level, and for a range one page for each leaf.

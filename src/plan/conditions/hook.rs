@@ -23,8 +23,8 @@ thread_local! {
 /// distances is simplified: libraries that were loaded later may have replaced our hook, and not all of them
 /// call the hook that they found (Citus does not).
 pub(crate) fn install_hook() {
-    // SAFETY: a backend has one thread, and nobody else reads the hook while a library is loaded or a query is
-    // simplified.
+    // SAFETY: a backend has one thread, and nobody else reads the hook while a library is loaded or a query
+    // is simplified.
     unsafe {
         let found = *relation_hook();
         if is_same(found, Some(on_relation)) || IN_PROGRESS.get().depth > 0 {
