@@ -5,8 +5,7 @@ use crate::key::{BANDS, Tree};
 use crate::layout::Layout;
 use crate::page::{INNER_CAPACITY, LEAF_CAPACITY};
 use crate::probe::radius_of_band;
-use crate::sorted::{FIRST_PIECE, MORE_IN_PIECE};
-use hamming::code::{volume, volumes};
+use hamming::code::volumes;
 
 /// The average fraction of a page that is used.
 const FILL: f64 = 0.8;
@@ -128,8 +127,6 @@ pub struct ExpectedWork {
     pub codes: f64,
     /// The number of rows that are fetched from the table, if the index has no whole codes.
     pub fetched: f64,
-    /// The number of rows that the index collects, to sort them or to skip rows that it has reported before.
-    pub collected: f64,
 }
 
 impl ExpectedWork {
@@ -140,47 +137,7 @@ impl ExpectedWork {
             leaves: self.leaves + times * other.leaves,
             codes: self.codes + times * other.codes,
             fetched: self.fetched + times * other.fetched,
-            collected: self.collected + times * other.collected,
         }
-    }
-}
-
-/// The work of finding the `wanted` nearest of `rows` rows, or all rows within `farthest` if these are fewer.
-/// Codes have one word of `width` bits, and are assumed to be scattered. `sequential` leaves have all rows.
-///
-/// The estimate uses the radii of the search itself. The rows within a radius may have to be collected in
-/// several pieces. Each piece is a separate search, which also finds the rows of earlier pieces.
-pub(crate) fn nearest(
-    (leaves, sequential): (f64, f64),
-    width: u32,
-    rows: f64,
-    wanted: f64,
-    farthest: u32,
-    max_sorted: usize,
-) -> ExpectedWork {
-    let largest = max_sorted.max(1) as f64;
-    let mut piece = largest.min(FIRST_PIECE as f64);
-    let (mut work, mut found) = (ExpectedWork::default(), 0.0);
-    let mut radius = first_radius(leaves, sequential, width).min(farthest);
-    loop {
-        let read = leaves_read(leaves, radius, width).min(sequential);
-        let (within, before) = (rows * volume(width, radius), work);
-        let end = within.min(wanted);
-        while piece < largest && found + piece < end {
-            found += piece;
-            work.leaves += read;
-            work.collected += found;
-            piece = largest.min(piece * MORE_IN_PIECE as f64);
-        }
-        // A search that finds nothing also reads leaves.
-        let pieces = ((end - found) / piece).ceil().max(if before == work { 1.0 } else { 0.0 });
-        work.leaves += pieces * read;
-        work.collected += pieces * (found + end) / 2.0;
-        found = end.max(found);
-        if found >= wanted || radius >= farthest {
-            return work;
-        }
-        radius = next_radius(leaves, sequential, radius, farthest, width);
     }
 }
 
@@ -263,6 +220,7 @@ pub fn strings_within(bits: f64, radius: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hamming::code::volume;
 
     #[test]
     fn strings_are_counted() {
@@ -331,23 +289,6 @@ mod tests {
         );
         // There are more values than pages.
         assert_eq!(boxes_read(500.0, &[tenants, near]), 500.0);
-    }
-
-    #[test]
-    fn the_nearest_cost_more_the_more_are_wanted() {
-        let effort = |wanted| nearest((1818.0, 1818.0), 64, 1e6, wanted, 64, 32_768);
-        let mut last = ExpectedWork::default();
-        for wanted in [1.0, 10.0, 100.0, 1000.0, 1e4, 1e5, 1e6, f64::INFINITY] {
-            let next = effort(wanted);
-            assert!(next.leaves >= last.leaves && next.collected >= last.collected, "{wanted}: {next:?}");
-            last = next;
-        }
-        // The ten nearest were measured to take 1455 pages, including pages above the leaves.
-        assert!(is_near(effort(10.0).leaves, 1455.0, 1.6), "{:?}", effort(10.0));
-        // All rows: 31 pieces, the first of which are small. On average, half of the rows are collected.
-        assert!(is_near(last.leaves, 32.0 * 1818.0, 1.1) && is_near(last.collected, 16e6, 1.1), "{last:?}");
-        assert!(nearest((1818.0, 1818.0), 64, 1e6, f64::INFINITY, 6, 32_768).leaves < 100.0);
-        assert_eq!(nearest((1.0, 1.0), 64, 0.0, 1.0, 64, 0).leaves, 1.0);
     }
 
     // Counted in trees of scattered fingerprints: 100,000, a million, nine million.

@@ -37,7 +37,7 @@ const MORE: f64 = 3.0;
 const LITTLE: f64 = 1.0 / 16.0;
 /// The nearest codes are expected to differ in at most one in so many bits, as copies of a picture do. A pass
 /// looks for them if it costs less than this fraction of fetching all rows.
-pub const NEAR_PART: u32 = 8;
+const NEAR_PART: u32 = 8;
 const WORTH_NEAR: f64 = 1.0 / 4.0;
 
 /// A word may cost this multiple of what was expected before it is abandoned.
@@ -262,7 +262,7 @@ impl SearchCosts {
     }
 
     /// The work of finding the `wanted` nearest rows, or all rows within `farthest_asked` if these are fewer,
-    /// if codes are scattered except for the sample. Each pass fetches its rows again, and the last pass is
+    /// if codes are scattered except for the sample. Each pass finds its rows again, and the last pass is
     /// repeated for each piece of about `max_sorted` rows.
     pub fn nearest(
         &self,
@@ -271,26 +271,13 @@ impl SearchCosts {
         max_sorted: usize,
         sample: &CodeSample,
     ) -> ExpectedWork {
-        let (rows, bits) = (self.rows, self.layout.bits());
-        if self.layout.is_one_word() {
-            return cost::nearest(
-                (self.leaves, self.sequential),
-                bits,
-                rows,
-                wanted,
-                farthest_asked,
-                max_sorted,
-            );
-        }
-        if !self.layout.has_word_trees() {
-            return ExpectedWork::default().plus(pieces(wanted.min(rows), max_sorted), self.everything());
-        }
-        let farthest = radius_of(bits, wanted, rows).min(farthest_asked);
-        let (mut pass, mut all) = (Some(self.first_radius().min(farthest)), ExpectedWork::default());
+        let farthest = radius_of(self.layout.bits(), wanted, self.rows).min(farthest_asked);
+        let mut pass = self.layout.has_word_trees().then(|| self.first_radius().min(farthest));
+        let mut all = ExpectedWork::default();
         loop {
             let work = pass.map_or(self.everything(), |radius| self.expected(radius, sample));
             let is_last = pass.is_none_or(|radius| radius >= farthest);
-            let times = if is_last { pieces(wanted.min(rows), max_sorted) } else { 1.0 };
+            let times = if is_last { pieces(wanted.min(self.rows), max_sorted) } else { 1.0 };
             all = all.plus(times, work);
             if is_last {
                 return all;

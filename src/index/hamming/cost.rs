@@ -13,7 +13,7 @@ use crate::pg::planner::Planner;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use hamming_index::cost::{ExpectedWork, leaves_in, levels_above};
-use hamming_index::division::{CODES_PER_LEAF, NEAR_PART, PlannerCosts};
+use hamming_index::division::{CODES_PER_LEAF, PlannerCosts};
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::{CodeSample, Layout};
 use pgrx::pg_sys;
@@ -26,13 +26,6 @@ const COMPARISONS_PER_OPERATOR: f64 = 64.0;
 /// The time to begin a search, in operators: 1 to 3 µs, measured with an index of one leaf.
 const OPERATORS_PER_SEARCH: f64 = 100.0;
 
-/// The time to collect a match for an ordered result, in operators. It takes some 0.12 µs, measured when all
-/// of 200,000 rows are returned in eight pieces.
-const OPERATORS_PER_SORTED: f64 = 7.0;
-
-/// The time to look a row up in the table, in operators. Rows are looked up in the order of the table.
-const OPERATORS_PER_LOOK: f64 = 5.0;
-
 /// The time to return a row that may match, in operators: what PostgreSQL charges for a row that an index
 /// finds.
 const OPERATORS_PER_CANDIDATE: f64 = 2.0;
@@ -41,9 +34,6 @@ const OPERATORS_PER_CANDIDATE: f64 = 2.0;
 /// and a new process has to find every page in PostgreSQL's table of buffers. A search among whole codes
 /// takes 0.8 µs for each unit of its cost.
 const FURTHER_SETUP: f64 = 9.0;
-
-/// The most rows that are expected to be within [`NEAR_PART`].
-const MOST_NEAR: f64 = 100.0;
 
 cost_function!(pub(super) amcostestimate, estimate);
 
@@ -64,14 +54,10 @@ fn estimate_in(layout: Layout, path: &CostedPath) -> Estimate {
     let radius = conditions.radius.unwrap_or(layout.bits());
     let samples = samples(path, layout);
     if path.is_ordered() {
-        let wanted = path.wanted();
-        let may_be_near = wanted <= MOST_NEAR && !layout.is_one_word();
-        let near = if may_be_near { radius.min(layout.bits() / NEAR_PART) } else { radius };
-        let nearest = [(wanted, near), (path.rows.max(1.0), radius)];
-        let [first, all] = nearest.map(|(wanted, radius)| {
+        let [first, all] = [path.wanted(), path.rows.max(1.0)].map(|wanted| {
             let nearest = |sample: &CodeSample| costs.nearest(wanted, radius, max_sorted(0), sample);
             let expected = average(&samples, nearest);
-            comparing(expected, descent + expected.fetched * OPERATORS_PER_LOOK)
+            comparing(expected, descent + expected.fetched * OPERATORS_PER_CANDIDATE)
         });
         return path.estimate(first, all);
     }
@@ -79,11 +65,8 @@ fn estimate_in(layout: Layout, path: &CostedPath) -> Estimate {
         true => ExpectedWork { leaves: leaves_of_nulls(path), ..ExpectedWork::default() },
         false => average(&samples, |sample| costs.expected(radius, sample)),
     };
-    // If codes have several words, more rows than match are fetched from the table: by the executor, or by
-    // the scan itself if it is index-only.
-    let is_index_only = path.index_path.path.pathtype == pg_sys::NodeTag::T_IndexOnlyScan;
-    let for_each = if is_index_only { OPERATORS_PER_LOOK } else { OPERATORS_PER_CANDIDATE };
-    let all = comparing(expected, expected.fetched * for_each);
+    // If codes have several words, more rows than match are fetched from the table.
+    let all = comparing(expected, expected.fetched * OPERATORS_PER_CANDIDATE);
     let mut estimate = path.estimate(Work::default(), all);
     let fetched = (expected.fetched / path.index.tuples.max(1.0)).min(1.0);
     estimate.selectivity = estimate.selectivity.max(fetched);
@@ -160,12 +143,11 @@ fn leaves_of_nulls(path: &CostedPath) -> f64 {
     (path.rows / LEAF_CAPACITY as f64).max(1.0)
 }
 
-/// The work of a search that reads leaves, compares codes and collects matches, with further operators.
+/// The work of a search that reads leaves and compares codes, with further operators.
 fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
     let leaves = expected.leaves + expected.codes * CODES_PER_LEAF;
     let compared = leaves * LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR;
-    let collected = expected.collected * OPERATORS_PER_SORTED;
-    let operators = OPERATORS_PER_SEARCH + compared + collected + further_operators;
+    let operators = OPERATORS_PER_SEARCH + compared + further_operators;
     Work { pages: expected.leaves, in_order: expected.codes, operators }
 }
 

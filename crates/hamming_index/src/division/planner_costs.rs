@@ -97,4 +97,18 @@ mod tests {
             assert!(nearest.cost() < 1.25 * all.cost(), "{bits} bits: {nearest:?}, {all:?}");
         }
     }
+
+    #[test]
+    fn the_nearest_cost_more_the_more_are_wanted() {
+        let (costs, sample) = (SearchCosts::new(Layout::FINGERPRINTS, 1818.0), CodeSample::default());
+        let leaves = |wanted, farthest| costs.nearest(wanted, farthest, 32_768, &sample).leaves;
+        let wanted = [1.0, 10.0, 100.0, 1000.0, 1e4, 1e5, 1e6, f64::INFINITY];
+        assert!(wanted.map(|wanted| leaves(wanted, 64)).is_sorted());
+        // The ten nearest were measured to take 1455 pages, including pages above the leaves.
+        let ten = leaves(10.0, 64);
+        assert!((1455.0 / 1.6..1455.0 * 1.6).contains(&ten), "{ten}");
+        // All rows are collected in 29 pieces, the first of which are small.
+        assert!((29.0..33.0).contains(&(leaves(f64::INFINITY, 64) / 1818.0)));
+        assert_eq!(SearchCosts::new(Layout::FINGERPRINTS, 1.0).nearest(1.0, 64, 0, &sample).leaves, 1.0);
+    }
 }
