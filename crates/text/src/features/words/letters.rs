@@ -25,8 +25,7 @@ pub(crate) fn add_letters(
     let mut passed = 0;
     let mut buffer = Vec::new();
     while !rest.is_empty() {
-        let first_run = || next_run(rest).map_or((rest, ""), |run| (run.text, run.after));
-        let (piece, after) = split_piece(rest).unwrap_or_else(first_run);
+        let (piece, after) = split_piece(rest).or_else(|| next_run(rest)).unwrap_or((rest, ""));
         passed += rest.len() - after.len();
         rest = after;
         add_piece(piece, &mut buffer, letters)?;
@@ -57,16 +56,16 @@ fn add_piece(piece: &str, buffer: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result
         return Ok(());
     }
     let mut rest = piece;
-    while let Some(run) = next_run(rest) {
-        if let Some(length) = put_letters(run.text, buffer) {
+    while let Some((run, after)) = next_run(rest) {
+        if let Some(length) = put_letters(run, buffer) {
             letters.extend_from_slice(&buffer[..length]);
         } else {
             let mut utf8 = [0; 4];
-            for letter in normalize(run.text, Keep::All).filter(|&c| is_letter(c)) {
+            for letter in normalize(run, Keep::All).filter(|&c| is_letter(c)) {
                 letters.extend_from_slice(letter.encode_utf8(&mut utf8).as_bytes());
             }
         }
-        rest = run.after;
+        rest = after;
     }
     Ok(())
 }

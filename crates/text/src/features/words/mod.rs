@@ -14,7 +14,7 @@
 //! There are three ways to find the words of a run. `tests` verify that they find the same words:
 //!
 //! - [`ascii`]: 64 bytes at a time, while most of them are ASCII. [`latin`] handles accented letters and
-//!   quotes among them. [`runs`] cuts longer runs, one by one.
+//!   quotes among them.
 //! - [`machine`]: one pass over pieces of 1 KB in any script, by a table of all characters ([`table`]) and an
 //!   automaton ([`breaks`], [`writer`]).
 //! - [`normal`]: the definition itself, by the Unicode crates, at a twentieth of that speed. It is used for a
@@ -49,10 +49,7 @@ use base::{OutOfMemory, grow, grow_text};
 use machine::{GROWTH, Machine, MachineOutcome};
 use normal::{is_letter, is_word_character, normalize, segment};
 use output::{WordOutput, WordsToBuffer};
-use runs::{
-    CONTROL, DIGIT, LETTER, NOT_ASCII, NOT_FOLDED, PUNCTUATION, TextRun, WORD, class, measure_ascii_word,
-    next_run, split_piece,
-};
+use runs::{NOT_FOLDED, may_have_address, next_run, split_piece};
 
 /// A window with more bytes beyond ASCII than this is not cut by masks. Measured: German, French and
 /// Vietnamese have fewer such bytes, other scripts more.
@@ -207,12 +204,12 @@ impl Words {
             self.add_piece(piece, keep);
             return Ok(after);
         }
-        let Some(run) = next_run(text) else {
+        let Some((run, after)) = next_run(text) else {
             return Ok("");
         };
-        self.make_room(run.text.len())?;
-        self.add_run(&run, keep);
-        Ok(run.after)
+        self.make_room(run.len())?;
+        self.add_run(run, keep);
+        Ok(after)
     }
 
     /// Adds the words of several runs at once, which is faster than run by run. That is possible if they
@@ -232,27 +229,19 @@ impl Words {
     /// Adds the words of a text run by run.
     fn add_runs(&mut self, text: &str, keep: Keep) {
         let mut rest = text;
-        while let Some(run) = next_run(rest) {
-            self.add_run(&run, keep);
-            rest = run.after;
+        while let Some((run, after)) = next_run(rest) {
+            self.add_run(run, keep);
+            rest = after;
         }
     }
 
     /// Adds the words of a run of text without ASCII white space.
-    fn add_run(&mut self, run: &TextRun<'_>, keep: Keep) {
+    fn add_run(&mut self, run: &str, keep: Keep) {
         let skipped = keep == Keep::Prose
-            && run.may_have_address()
-            && addresses::skip_addresses(run.text, |part| self.add_part(part, keep));
-        if skipped {
-            return;
-        }
-        let is_ascii = !(run.has(NOT_ASCII) || keep == Keep::Prose && run.has(CONTROL));
-        if !is_ascii {
-            self.add_part(run.text, keep);
-        } else if run.has(PUNCTUATION | CONTROL) {
-            self.add_ascii_run(run.text.as_bytes(), keep);
-        } else {
-            self.add_ascii_word(run.text.as_bytes(), run.classes, keep);
+            && may_have_address(run)
+            && addresses::skip_addresses(run, |part| self.add_part(part, keep));
+        if !skipped {
+            self.add_part(run, keep);
         }
     }
 
@@ -268,37 +257,6 @@ impl Words {
             Keep::All => self.machine.add::<false>(text, &mut self.text, &mut self.starts),
             Keep::Prose => self.machine.add::<true>(text, &mut self.text, &mut self.starts),
         }
-    }
-
-    /// Adds the words of an ASCII run, by Unicode's rules for the few classes of ASCII characters.
-    fn add_ascii_run(&mut self, run: &[u8], keep: Keep) {
-        let mut rest = run;
-        while let Some(start) = rest.iter().position(|&byte| class(byte) & WORD != 0) {
-            let (length, classes) = measure_ascii_word(&rest[start..]);
-            let (word, after) = rest[start..].split_at(length);
-            self.add_ascii_word(word, classes, keep);
-            rest = after;
-        }
-    }
-
-    /// Adds an ASCII word that has characters of these classes, if the word is wanted.
-    #[inline(always)]
-    fn add_ascii_word(&mut self, word: &[u8], classes: u8, keep: Keep) {
-        let start = self.text.len();
-        match keep {
-            Keep::All if classes & (LETTER | DIGIT) == 0 => return,
-            Keep::Prose if classes & LETTER == 0 => return,
-            Keep::Prose if classes & !(LETTER | DIGIT) != 0 => {
-                self.text.extend(word.iter().filter(|byte| byte.is_ascii_alphanumeric()));
-            }
-            _ => self.text.extend_from_slice(word),
-        }
-        if keep == Keep::Prose && classes & DIGIT != 0 && addresses::is_digest(&self.text[start..]) {
-            return self.text.truncate(start);
-        }
-        self.text[start..].make_ascii_lowercase();
-        self.starts.push(start);
-        self.text.push(b' ');
     }
 
     /// Adds the words of any run by the definition.

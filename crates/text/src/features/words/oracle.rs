@@ -17,13 +17,13 @@ impl Words {
     /// Adds all words of the text by the definition.
     pub(super) fn add_all_by_definition(&mut self, text: &str, keep: Keep) {
         let mut rest = text;
-        while let Some(run) = next_run(rest) {
+        while let Some((run, after)) = next_run(rest) {
             let skipped = keep == Keep::Prose
-                && addresses::skip_addresses(run.text, |part| self.add_unicode_run(part, keep));
+                && addresses::skip_addresses(run, |part| self.add_unicode_run(part, keep));
             if !skipped {
-                self.add_unicode_run(run.text, keep);
+                self.add_unicode_run(run, keep);
             }
-            rest = run.after;
+            rest = after;
         }
     }
 }

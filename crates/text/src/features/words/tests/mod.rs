@@ -2,7 +2,7 @@
 
 mod equality;
 
-use super::runs::{MAX_RUN, count_letters};
+use super::runs::MAX_RUN;
 use super::*;
 use crate::features::{Batch, Sink};
 use proptest::prelude::*;
@@ -139,17 +139,5 @@ proptest! {
             _ => words.windows(k).map(|shingle| xxh3_64(shingle.join(" ").as_bytes())).collect(),
         };
         prop_assert_eq!(shingle_hashes(&text.join(" "), k), expected);
-    }
-}
-
-#[test]
-fn letters_are_counted_eight_at_a_time() {
-    for byte in 0..=255u8 {
-        for at in 0..8 {
-            let mut text = [b'x'; 9];
-            text[at] = byte;
-            let expected = if byte.is_ascii_alphabetic() { 8 } else { at };
-            assert_eq!(count_letters(&text), expected, "{byte} at {at}");
-        }
     }
 }
