@@ -11,6 +11,11 @@ use std::ffi::CStr;
 
 pub(crate) const FOREIGN_CLASS: &str = "Its operator class or family is not as simhash_pg has made it.";
 
+pub(crate) fn temporary_file() -> SqlError {
+    report(Code::ERRCODE_IO_ERROR, "could not read from temporary file")
+        .set_detail("The file is shorter than what was written to it, or damaged.")
+}
+
 pub(crate) fn no_input(type_name: &str) -> SqlError {
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, format!("cannot accept a value of type {type_name}"))
 }

@@ -2,6 +2,7 @@
 //! the statement, also after an error.
 
 use super::record::{Record, RecordFormat};
+use crate::pg::error::temporary_file;
 use crate::pg::report::SqlError;
 use base::{extend, grow};
 use pgrx::pg_sys::{self, BufFile, FileSet, MemoryContext};
@@ -25,6 +26,8 @@ pub(super) struct RowFile {
     is_written: bool,
     /// The number of words written.
     pub(super) words: u64,
+    /// The number of words that were not read yet.
+    unread: u64,
 }
 
 impl RowFile {
@@ -81,7 +84,7 @@ impl RowFile {
     }
 
     fn of(file: *mut BufFile) -> Self {
-        Self { file, buffer: Vec::new(), next: 0, is_written: false, words: 0 }
+        Self { file, buffer: Vec::new(), next: 0, is_written: false, words: 0, unread: 0 }
     }
 
     /// Closes the file. It is removed unless it was exported.
@@ -115,6 +118,7 @@ impl RowFile {
             self.is_written = true;
         }
         self.drop_buffer();
+        self.unread = self.words;
         // SAFETY: the file is open, and the offset is its beginning.
         unsafe { pg_sys::BufFileSeek(self.file, 0, 0, 0) };
     }
@@ -132,6 +136,10 @@ impl RowFile {
         mut take: impl FnMut(Record<'_>) -> Result<(), SqlError>,
     ) -> Result<bool, SqlError> {
         if !self.read_more()? {
+            // A row that is not complete stays in the buffer.
+            if self.unread > 0 || !self.buffer.is_empty() {
+                return Err(temporary_file());
+            }
             self.drop_buffer();
             return Ok(false);
         }
@@ -155,8 +163,10 @@ impl RowFile {
         // SAFETY: the file is open, and the buffer has room for these bytes.
         let read =
             unsafe { pg_sys::BufFileRead(self.file, self.buffer.as_mut_ptr().add(rest).cast(), bytes) };
-        self.buffer.truncate(rest + read / size_of::<u64>());
-        Ok(read > 0)
+        let words = read / size_of::<u64>();
+        self.buffer.truncate(rest + words);
+        self.unread = self.unread.wrapping_sub(words as u64);
+        Ok(words > 0)
     }
 }
 

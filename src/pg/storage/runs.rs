@@ -2,14 +2,13 @@
 //!
 //! The files are removed at the end of the transaction, and count towards `temp_file_limit`.
 
+use crate::pg::error::temporary_file;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report;
 use crate::pg::report::UnwrapOrReport;
 use base::reserve;
 use hamming_index::build::{KeyWithTail, Runs};
 use hamming_index::key::{Filter, IndexKey, RowId};
 use pgrx::pg_sys;
-use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 
 /// Bytes of a key in a file: its bits, row and filter. The words of its tail follow.
 const KEY: usize = 18;
@@ -142,9 +141,4 @@ fn from_bytes(bytes: &[u8; KEY]) -> IndexKey {
         bits: number(&bytes[..ROW.start]),
         row: RowId::from_number(number(&bytes[ROW])),
     }
-}
-
-fn temporary_file() -> report::SqlError {
-    report::report(Code::ERRCODE_INTERNAL_ERROR, "a temporary file ended before its time")
-        .set_detail("The build of the index wrote more to it than it could read back.")
 }
