@@ -1,9 +1,11 @@
-# When the system refuses memory to the extension, a statement ends, at worst its session, never the server.
+# When the system refuses memory to the extension, or a statement is cancelled, the statement ends, at worst its session,
+# never the server.
 #
 # A preloaded library (refused_memory.c) refuses one of the requests of each statement, in turn the first, the last and
 # some in between. Requests of 32 kB and more, which are those that grow with the user's data, have to end in an error
 # 53200. The smallest ones may end the session with FATAL 53200. Every function of the extension has a statement here, or
-# a reason why it has none. REFUSALS=200 refuses that many requests of each statement, and takes minutes.
+# a reason why it has none. Then any request is refused at random, and a cancel comes at a random moment, before or after
+# it. REFUSALS=200 refuses that many requests of each statement, and takes minutes; SEED repeats a run.
 
 use strict;
 use warnings;
@@ -14,6 +16,9 @@ use SimhashTest;
 
 use constant { LARGE => 32 << 10, ANY => 1 };
 my $refusals = $ENV{REFUSALS} || 4;
+my $seed = $ENV{SEED} // int(rand(2**31));
+srand($seed);
+note("SEED=$seed");
 
 my $node = PostgreSQL::Test::Cluster->new('refused_memory');
 my $library = $node->basedir . '/refused_memory.so';
@@ -31,8 +36,9 @@ $node->append_conf('postgresql.conf', "fsync = off\nrestart_after_crash = on\nau
 }
 $node->safe_psql('postgres', qq{
 	CREATE EXTENSION simhash_pg;
-	CREATE FUNCTION refuse(number bigint, size bigint) RETURNS boolean LANGUAGE c STRICT PARALLEL SAFE AS '$library';
+	CREATE FUNCTION refuse(number bigint, size bigint, nanoseconds bigint) RETURNS boolean LANGUAGE c STRICT PARALLEL SAFE AS '$library';
 	CREATE FUNCTION requests_seen() RETURNS bigint LANGUAGE c AS '$library';
+	CREATE FUNCTION time_taken() RETURNS bigint LANGUAGE c AS '$library';
 	CREATE FUNCTION leave_memory(bytes bigint) RETURNS boolean LANGUAGE c STRICT AS '$library';
 	CREATE TABLE text (id bigint PRIMARY KEY, body text, html text);
 	INSERT INTO text SELECT i, body, '<p>' || body || '</p>'
@@ -171,42 +177,49 @@ sub run
 	return ($out, $err);
 }
 
-# What the statement answers, and how many requests of at least each size it makes when it is run again.
+# What the statement answers, how many requests of at least each size it makes when it is run again, and how long it takes.
 sub usual
 {
 	my ($statement, $setting, $before) = @_;
-	my $script = "$setting;\n$before;\n$statement;\n";
-	$script .= "$before;\nSELECT refuse(0, $_) AS refuse \\gset\n\\o /dev/null\n$statement;\n\\o\nSELECT E'\@total\\n' || requests_seen();\n" for LARGE, ANY;
+	my $script = "$setting;\n$before$statement;\n";
+	$script .= "${before}SELECT refuse(0, $_, 0) AS refuse \\gset\n\\o /dev/null\n$statement;\n\\o\nSELECT E'\@total\\n' || time_taken() || ' ' || requests_seen();\n" for LARGE, ANY;
 	my ($out, $err) = run($script);
 	my ($answer, $large, $any) = split /\@total\n/, $out;
-	return ($answer, $err =~ /ERROR:  (\w+)/ ? $1 : '', $large, $any);
+	return ($answer, $err =~ /ERROR:  (\w+)/ ? $1 : '', map { split ' ' } grep { defined } $large, $any);
 }
 
-# Refuses requests of at least this size, and returns how many runs ended in which way.
+# The numbers of the requests to refuse, of so many: in turn the first, the last and some in between.
+sub some_of
+{
+	my ($count) = @_;
+	return $count <= $refusals ? 1 .. $count : map { 1 + int($_ * ($count - 1) / ($refusals - 1)) } 0 .. $refusals - 1;
+}
+
+# Runs the statement once for each pair, of a request of at least this size that is refused and of the nanoseconds until a
+# cancel. Returns how many runs ended in which way.
 sub refuse
 {
-	my ($statement, $setting, $before, $size, $count, $expected, $code) = @_;
-	my @numbers = $count <= $refusals ? 1 .. $count : map { 1 + int($_ * ($count - 1) / ($refusals - 1)) } 0 .. $refusals - 1;
+	my ($statement, $setting, $before, $size, $pairs, $expected, $code) = @_;
 	my (%ends, $message);
-	while (@numbers)
+	while (@$pairs)
 	{
 		my $script = "$setting;\n";
-		$script .= "$before;\nSELECT refuse($_, $size) AS refuse \\gset\n\\echo \@run\n\\warn \@run\n$statement;\n\\echo \@end\n\\warn \@end\nSELECT requests_seen() AS seen \\gset\n"
-		  for @numbers;
+		$script .= "${before}SELECT refuse($$_[0], $size, $$_[1]) AS refuse \\gset\n\\echo \@run\n\\warn \@run\n$statement;\n\\echo \@end\n\\warn \@end\nSELECT requests_seen() AS seen \\gset\n"
+		  for @$pairs;
 		my ($out, $err) = run($script);
 		my @answers = map { s/\@end\n.*//sr } split /\@run\n/, $out;
 		my @errors = map { s/[^\n]*\@end\n.*//sr } split /[^\n]*\@run\n/, $err;
 		die "no run of $statement: $err" if @errors < 2;
 		for my $run (1 .. $#errors)
 		{
-			my $number = shift @numbers;
+			my ($number, $time) = @{ shift @$pairs };
 			my $error = $errors[$run];
-			my $end = $error =~ /FATAL:  53200/ ? 'fatal' : $error =~ /ERROR:  53200/ ? 'error'
+			my $end = $error =~ /FATAL:  53200/ ? 'fatal' : $error =~ /ERROR:  53200/ ? 'error' : $time && $error =~ /ERROR:  57014/ ? 'cancel'
 			  : $error =~ /closed the connection|connection to server was lost/ ? 'crash'
 			  : ($code ? $error =~ /ERROR:  $code/ : $error !~ /ERROR:/) && $answers[$run] eq $expected ? 'right' : 'wrong';
 			$ends{$end}++;
 			$message = $error if $end eq 'fatal';
-			diag("$statement: request $number of at least $size bytes: $answers[$run]$error") if $end eq 'wrong';
+			diag("$statement: request $number of at least $size bytes, cancel after $time ns: $answers[$run]$error") if $end eq 'wrong';
 			wait_for_server() if $end eq 'crash';
 		}
 	}
@@ -220,43 +233,50 @@ sub wait_for_server
 }
 
 my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
-my @kinds = qw(right error fatal crash wrong);
+my @kinds = qw(right error cancel fatal crash wrong);
 my (%sums, $last_words);
-note(sprintf '%-28s %8s %-34s %8s %-34s', 'statement', '>= 32 kB', "  @kinds", 'any size', "  @kinds");
+my @columns = ('>= 32 kB', 'any size', 'cancel');
+note(sprintf '%-28s' . ' %8s %-38s' x 3, 'statement', map { ($_, "  @kinds") } @columns);
 for (@statements)
 {
 	my ($name, $statement, $setting, $before, $error) = @$_;
 	$_ //= '' for $setting, $before, $error;
-	my ($answer, $code, @counts) = usual($statement, $setting, $before);
+	$before &&= "\\o /dev/null\n$before;\n\\o\n";
+	my ($answer, $code, undef, $large, $time, $any) = usual($statement, $setting, $before);
 	is($code, $error, "$name ends as usual");
-	cmp_ok($counts[0], '==', 0, 'and copies no long constant') if $name =~ /^plan of (a long constant|core)/;
-	my @columns;
-	for my $size (LARGE, ANY)
+	die "$name cannot be run" if !defined $any;
+	cmp_ok($large, '==', 0, 'and copies no long constant') if $name =~ /^plan of (a long constant|core)/;
+	my %runs = ('>= 32 kB' => [ LARGE, map { [ $_, 0 ] } some_of($large) ], 'any size' => [ ANY, map { [ $_, 0 ] } some_of($any) ],
+		cancel => [ ANY, map { [ int(rand(2 * $any)), 1 + int(rand($time)) ] } 1 .. $refusals ]);
+	my @line;
+	for my $column (@columns)
 	{
-		my $count = shift(@counts) // die "$name cannot be run";
-		my ($ends, $message) = refuse($statement, $setting, $before, $size, $count, $answer, $code);
+		my ($size, @pairs) = @{ $runs{$column} };
+		push @line, scalar @pairs;
+		my ($ends, $message) = refuse($statement, $setting, $before, $size, \@pairs, $answer, $code);
 		$last_words = $message if $message;
-		$sums{$size}{$_} += $ends->{$_} // 0 for @kinds;
-		$sums{$size}{"statements with a $_"}++ for keys %$ends;
-		push @columns, $count, join '', map { sprintf '%6d', $ends->{$_} // 0 } @kinds;
+		$sums{$column}{$_} += $ends->{$_} // 0 for @kinds;
+		$sums{$column}{"statements with a $_"}++ for keys %$ends;
+		push @line, join '', map { sprintf '%6d', $ends->{$_} // 0 } @kinds;
 	}
-	note(sprintf '%-28s %8d %-34s %8d %-34s', $name, @columns);
+	note(sprintf '%-28s' . ' %8d %-38s' x 3, $name, @line);
 }
-note(sprintf '%-28s %8s %-34s %8s %-34s', 'all', map { my $size = $_; ('', join '', map { sprintf '%6d', $sums{$size}{$_} } @kinds) } LARGE, ANY);
-for my $size (LARGE, ANY)
+note(sprintf '%-28s' . ' %8s %-38s' x 3, 'all', map { my $column = $_; ('', join '', map { sprintf '%6d', $sums{$column}{$_} } @kinds) } @columns);
+for my $column (@columns)
 {
-	is($sums{$size}{crash}, 0, "no refusal of at least $size bytes takes the server down") or diag(scalar(@statements) . ' statements, of which crash ' . $sums{$size}{'statements with a crash'});
-	is($sums{$size}{wrong}, 0, 'nor leads to a wrong answer');
-	cmp_ok($sums{$size}{error}, '>', 0, 'some end in an error');
+	is($sums{$column}{crash}, 0, "$column: no refusal takes the server down") or diag(scalar(@statements) . ' statements, of which crash ' . $sums{$column}{'statements with a crash'});
+	is($sums{$column}{wrong}, 0, 'nor leads to a wrong answer');
+	cmp_ok($sums{$column}{error}, '>', 0, 'some end in an error');
 }
-is($sums{+LARGE}{fatal}, 0, 'no session ends for a request of 32 kB or more');
+cmp_ok($sums{cancel}{cancel}, '>', 0, 'and some are cancelled');
+is($sums{'>= 32 kB'}{fatal}, 0, 'no session ends for a request of 32 kB or more');
 like($last_words // '', qr/FATAL:  53200: out of memory\n.*DETAIL:  Failed on a request of \d+ bytes.*\nHINT:  /, 'a session that ends says why');
 
 # If a worker is refused memory, its leader raises the error.
 my $parallel = PostgreSQL::Test::Utils::slurp_file($node->data_dir . '/PG_VERSION') >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
 for my $size (LARGE, ANY)
 {
-	my ($out, $err) = run("SET $parallel = on;\nSET max_parallel_workers_per_gather = 2;\nSELECT count(simhash(body, 'char:8')) FROM text WHERE refuse(1, $size);\n\\echo alive\n");
+	my ($out, $err) = run("SET $parallel = on;\nSET max_parallel_workers_per_gather = 2;\nSELECT count(simhash(body, 'char:8')) FROM text WHERE refuse(1, $size, 0);\n\\echo alive\n");
 	like($err, qr/ERROR:  53200/, "a worker without memory ends the statement ($size)");
 	is($out, "alive\n", 'and not the session');
 }

@@ -1,5 +1,5 @@
 /*
- * Refuses memory to the extension, and to nobody else: for tests/t/027_refused_memory.pl.
+ * Refuses memory to the extension, and to nobody else, and cancels statements: for tests/t/027_refused_memory.pl.
  *
  * The server preloads this library (LD_PRELOAD), so that its malloc is the one that everybody calls. A call whose return
  * address lies in simhash_pg.so comes from the extension. Of its requests of at least a given size, one is refused, as
@@ -13,8 +13,10 @@
 #include "fmgr.h"
 #include <errno.h>
 #include <link.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 PG_MODULE_MAGIC;
@@ -30,6 +32,9 @@ static uintptr_t code_begin, code_end;
 static size_t least_size;
 /* Requests that were looked at, and the number of the one to be refused. */
 static int64 requests, refused_request;
+/* When refuse() was called, in nanoseconds, and the timer that cancels the statement some time later. */
+static int64 begin;
+static timer_t timer;
 
 static int
 find_code(struct dl_phdr_info *library, size_t size, void *unused)
@@ -92,7 +97,31 @@ posix_memalign(void **place, size_t alignment, size_t size)
 	return *place == NULL ? ENOMEM : 0;
 }
 
-/* refuse(number, size): from now on requests of at least this size count, and the one with this number is refused. */
+static int64
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * INT64CONST(1000000000) + time.tv_nsec;
+}
+
+/* Sends this process a SIGINT, as pg_cancel_backend does, after this time; never if it is zero. */
+static void
+cancel_after(int64 nanoseconds)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGINT};
+	struct itimerspec time = {.it_value = {nanoseconds / 1000000000, nanoseconds % 1000000000}};
+
+	if (timer == 0 && timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+		elog(ERROR, "cannot create a timer");
+	timer_settime(timer, 0, &time, NULL);
+}
+
+/*
+ * refuse(number, size, nanoseconds): from now on requests of at least this size count, and the one with this number is
+ * refused. After this time the statement is cancelled.
+ */
 PG_FUNCTION_INFO_V1(refuse);
 Datum
 refuse(PG_FUNCTION_ARGS)
@@ -101,16 +130,27 @@ refuse(PG_FUNCTION_ARGS)
 	requests = 0;
 	refused_request = PG_GETARG_INT64(0);
 	least_size = PG_GETARG_INT64(1);
+	begin = now();
+	cancel_after(PG_GETARG_INT64(2));
 	PG_RETURN_BOOL(code_begin != 0);
 }
 
-/* requests(): how many requests came since then. None is refused any more. */
+/* requests_seen(): how many requests came since then. None is refused any more, and nothing cancelled. */
 PG_FUNCTION_INFO_V1(requests_seen);
 Datum
 requests_seen(PG_FUNCTION_ARGS)
 {
+	cancel_after(0);
 	least_size = 0;
 	PG_RETURN_INT64(requests);
+}
+
+/* time_taken(): how long that was, in nanoseconds. */
+PG_FUNCTION_INFO_V1(time_taken);
+Datum
+time_taken(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(now() - begin);
 }
 
 /* leave_memory(bytes): this process gets no more than these beyond what it has, whoever asks. */
