@@ -17,7 +17,7 @@
 //! The hook calls, in this order:
 //!
 //! - [`rewrite`] for each list of conditions ([`lists`] knows where they are). It asks [`comparison`]
-//!   for the radius of `a <~> b <= k`; [`line`] reads what is computed with a distance.
+//!   for the radius of `a <~> b <= k`; [`line`](mod@line) reads what is computed with a distance.
 //! - [`order`], by which `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b`.
 //! - [`indexes`], which describes the indexes of a relation.
 //!

@@ -152,7 +152,7 @@ proptest! {
         widest in 1..=MAX_SEGMENT_BITS,
         room in 0usize..3000,
     ) {
-        let free = [free.0 << shift << shift & free.1, free.1 << shift & free.2, free.2 << 2 * shift];
+        let free = [((free.0 << shift) << shift) & free.1, (free.1 << shift) & free.2, free.2 << (2 * shift)];
         let words = rows_of_two_codes(rows, seed, free);
         let (codes, both) = (CodeSlice::new(&words, 3), CodeRadii::from(radii.0).and(1, radii.1));
         let near = |a: u32, b: u32| {
