@@ -53,6 +53,8 @@ SELECT plan('SELECT id FROM document WHERE hamming_within(si, 42, 6)');
 SELECT plan('SELECT id FROM document WHERE hamming_within(42, si, 6)');
 SELECT plan('SELECT id FROM document WHERE si <@ hamming_ball(42, 6)');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= NULL');
+-- a second comparison with the same radius
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 6 AND hamming(si, 42) < 7');
 -- nearest
 SELECT plan('SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 10');
 SELECT plan('SELECT id FROM document ORDER BY hamming(42, si) LIMIT 10');

@@ -91,6 +91,9 @@ RESET plan_cache_mode;
 SELECT id FROM document WHERE sketch_containment('{1,7}', tags) = 1;
 SELECT id FROM document WHERE sketch_containment('{1,7}', tags) BETWEEN 0.2 AND 0.7 ORDER BY id;
 SELECT id FROM document WHERE sketch_overlaps(tags, '{1,NULL}') ORDER BY id;
+-- a share that no sketch reaches, as a constant
+SELECT sketch_plan('SELECT id FROM document WHERE sketch_similarity(tags, ''{1}'') > 1');
+SELECT count(*) FROM document WHERE sketch_similarity(tags, '{1}') > 1 OR sketch_similarity(tags, '{1}') >= 'NaN';
 -- conditions that are not rewritten: upper bounds, shares of other functions
 SELECT sketch_plan('SELECT id FROM document WHERE sketch_similarity(tags, ''{1}'') <= 0.5');
 SELECT sketch_plan('SELECT id FROM document WHERE hamming_similarity(id, 7) >= 0.99');
