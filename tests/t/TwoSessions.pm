@@ -196,7 +196,7 @@ sub contents
 }
 
 # A condition on a distance, with the extension and with arithmetic: of two rows that are near, of a row and a constant with
-# a wide radius, or the distance alone. PostgreSQL's own full join needs an equality as well.
+# a wide radius, or the distance alone. PostgreSQL's own full join needs an equality as well, and so do sketches.
 sub condition
 {
 	my ($self, $pair, $name, $one, $other) = @_;
@@ -209,8 +209,9 @@ sub condition
 	  : ("$distance <= $radius", "$radius >= $distance", "hamming_within($one, $other, $radius)");
 	push @ours, "hamming_similarity($one, $other) >= " . ($bits - $radius - 0.5) / $bits unless $radius eq '$1' || $is_sketch;
 	my $counted = "bit_count(($one # $other)$cast)";
+	my $equality = " AND length(($one)::text) * 0 = length(($other)::text) * 0";
 	push @{ $pair->{conditions} }, $name eq 'distance' ? ($is_sketch ? [ 'a.v', 'a.v' ] : [ $distance, $counted ])
-	  : $name eq 'full' ? [ '', " AND length(($one)::text) * 0 = length(($other)::text) * 0" ]
+	  : $name eq 'full' ? [ $is_sketch ? $equality : '', $equality ]
 	  : [ pick(@ours), $is_sketch ? "$one && $other" : "$counted <= $radius" ];
 	return "?$#{ $pair->{conditions} }?";
 }
