@@ -164,7 +164,7 @@ for my $kind ('bigint', 'bits')
 			$index_only++ if $index->{plan} =~ /Index Only Scan using (?:hamming|several|partition|inheritance)_idx/;
 			$by_inner++ if $index->{plan} =~ /Group Key: \S+\.ctid\n/;
 			$joins{$_}++ for $answers{'by near join'}[$n]{plan} =~ /Custom Scan \((Near [\w ]*Join)\)/g;
-			$rechecks++ if $answers{'by near join'}[$n]{plan} =~ /Near Recheck/;
+			$rechecks++ if $answers{'by near join'}[$n]{plan} =~ /Near Cond: .* AND /;
 			for my $part (QueryGenerator::counted($query))
 			{
 				$generated{$part}++;

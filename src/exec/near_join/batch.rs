@@ -4,6 +4,7 @@ use super::rows::{BatchRow, KeptColumns};
 use super::side::JoinSide;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, Side, StoredJoin};
+use hamming::code::CodeSlice;
 use pgrx::pg_sys::Datum;
 
 /// Outer rows, and the inner rows with which they are joined.
@@ -22,6 +23,11 @@ impl JoinBatch {
     pub(super) fn check(&mut self) -> Result<(), SqlError> {
         let Self([outer, inner]) = self;
         outer.check(inner)
+    }
+
+    /// The codes to search, of the outer and the inner side.
+    pub(super) fn codes<'a>(&'a self, joined: &'a BySide<Vec<u64>>) -> [CodeSlice<'a>; 2] {
+        Side::BOTH.map(|side| self[side].searched_codes(&joined[side]))
     }
 
     /// Writes the columns of an outer row and an inner row. One of the rows may be missing.

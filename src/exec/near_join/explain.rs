@@ -20,8 +20,6 @@ pub(super) enum Count {
     Searches,
     Comparisons,
     NearPairs,
-    /// Pairs that satisfy the first condition on a distance, but not the others.
-    Rechecked,
     /// Pairs that do not satisfy the other conditions of the join.
     Unjoined,
     /// Rows that do not satisfy the conditions after the join.
@@ -91,12 +89,7 @@ pub(super) unsafe fn show(
                 pg_sys::ExplainPropertyInteger(label.as_ptr(), unit, number as i64, to);
             }
         };
-        for (place, condition) in near.iter().enumerate() {
-            show(if place == 0 { c"Near Cond" } else { c"Near Recheck" }, condition);
-        }
-        if near.len() > 1 {
-            number(c"Rows Removed by Near Recheck", null(), work[Count::Rechecked]);
-        }
+        show(c"Near Cond", Expr::new(pg_sys::make_ands_explicit(near.pointer())));
         for (conditions, label, removed, count) in [
             (conditions, c"Join Filter", c"Rows Removed by Join Filter", Count::Unjoined),
             (filter, c"Filter", c"Rows Removed by Filter", Count::Filtered),

@@ -1,25 +1,26 @@
 //! Finds the near pairs of a batch.
 //!
-//! The first condition on a distance finds pairs, and the others recheck each of them. If an outer row needs
-//! only one match, pairs are not stored: the first pair that satisfies all conditions decides.
+//! Rows with several conditions on distances are searched by all of their codes at once: they are divided by
+//! the code that separates them. If an outer row needs only one match, pairs are not stored: the first pair
+//! that satisfies all conditions decides.
 
 use super::batch::JoinBatch;
 use super::explain::{Count, JoinWork};
 use super::memory;
 use super::output::JoinOutput;
 use super::side::CodePlace;
-use crate::pg::code::list::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::plan::near_join::{BySide, Side};
 use base::{Heartbeat, OutOfMemory, push};
-use hamming::code::CodeSlice;
-use hamming::near_pairs::{PairDivision, PairSearch, PairSink, retain_within};
+use hamming::near_pairs::{PairDivision, PairSearch, PairSink};
 
 /// Finds pairs.
 #[derive(Default)]
 pub(super) struct PairFinder {
     /// The search, unless it has found all pairs of the batch.
     search: Option<PairSearch>,
+    /// The joined codes of each side, if there are several conditions.
+    joined: BySide<Vec<u64>>,
     /// Pairs that were found, as places of codes, and the next one to return.
     pairs: Vec<(u32, u32)>,
     next: usize,
@@ -34,20 +35,27 @@ impl PairFinder {
         radii: &[u32],
         divided: Option<(&PairDivision, usize)>,
     ) -> Result<(), OutOfMemory> {
-        if batch[Side::Outer].count > 0
-            && let Some(CodeCondition { codes, radius }) = conditions(batch, radii).next()
-        {
-            self.search = Some(match divided {
-                Some((division, pass)) => division.search(pass)?,
-                None => PairSearch::between(codes, radius, memory::widest_segment())?,
-            });
+        if batch[Side::Outer].count == 0 || radii.is_empty() {
+            return Ok(());
         }
+        self.joined = BySide::default();
+        for side in Side::BOTH {
+            self.joined[side] = batch[side].joined_codes()?;
+        }
+        self.search = Some(match divided {
+            Some((division, pass)) => division.search(pass)?,
+            None => {
+                let radii = batch[Side::Outer].radii(radii);
+                PairSearch::between(batch.codes(&self.joined), radii, memory::widest_segment())?
+            }
+        });
         Ok(())
     }
 
-    /// Bytes of memory that the pairs take.
+    /// Bytes of memory that the pairs and the joined codes take.
     pub(super) fn bytes(&self) -> usize {
-        self.pairs.capacity() * size_of::<(u32, u32)>()
+        let joined: usize = self.joined.0.iter().map(Vec::capacity).sum();
+        self.pairs.capacity() * size_of::<(u32, u32)>() + joined * size_of::<u64>()
     }
 
     /// The next pair that was found.
@@ -63,50 +71,24 @@ impl PairFinder {
     pub(super) fn find(
         &mut self,
         batch: &JoinBatch,
-        radii: &[u32],
         output: &mut JoinOutput,
         work: &mut JoinWork,
     ) -> Result<bool, OutOfMemory> {
         let Some(mut search) = self.search.take() else { return Ok(false) };
         self.pairs.clear();
         self.next = 0;
-        let mut all = conditions(batch, radii);
-        let Some(CodeCondition { codes, .. }) = all.next() else { return Ok(false) };
-        // Bounded: as many as the query has conditions.
-        let others: Vec<CodeCondition> = all.collect();
+        let codes = batch.codes(&self.joined);
         let heartbeat = &mut check_for_interrupts;
         if output.kind().needs_one_match() {
-            search.all(codes, heartbeat, &mut FirstMatches { batch, output, work, others: &others })?;
+            search.all(codes, heartbeat, &mut FirstMatches { batch, output, work })?;
         } else {
             let mut sink = FoundPairs { pairs: &mut self.pairs, work };
             let are_left = search.portion(codes, memory::pairs(), heartbeat, &mut sink)?;
             self.search = are_left.then_some(search);
-            recheck(&others, &mut self.pairs, work);
             work[Count::NearPairs] += self.pairs.len() as u64;
         }
         Ok(true)
     }
-}
-
-/// A condition on a distance: the outer codes and the inner codes of the batch, and the radius.
-struct CodeCondition<'a> {
-    codes: [CodeSlice<'a>; 2],
-    radius: u32,
-}
-
-/// The conditions on distances, for this batch.
-fn conditions<'a>(batch: &'a JoinBatch, radii: &'a [u32]) -> impl Iterator<Item = CodeCondition<'a>> {
-    let [outer, inner] = Side::BOTH.map(|side| batch[side].codes.iter().map(CodeList::codes));
-    outer.zip(inner).zip(radii).map(|(codes, &radius)| CodeCondition { codes: codes.into(), radius })
-}
-
-/// Keeps the pairs that satisfy the conditions.
-fn recheck(conditions: &[CodeCondition], pairs: &mut Vec<(u32, u32)>, work: &mut JoinWork) {
-    let before = pairs.len();
-    for &CodeCondition { codes, radius } in conditions {
-        retain_within(pairs, codes, radius, &mut check_for_interrupts);
-    }
-    work[Count::Rechecked] += (before - pairs.len()) as u64;
 }
 
 /// Collects pairs of a batch.
@@ -132,7 +114,6 @@ struct FirstMatches<'a> {
     batch: &'a JoinBatch,
     output: &'a mut JoinOutput,
     work: &'a mut JoinWork,
-    others: &'a [CodeCondition<'a>],
 }
 
 impl FirstMatches<'_> {
@@ -161,7 +142,6 @@ impl PairSink for FirstMatches<'_> {
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, _heartbeat: &mut dyn Heartbeat) {
         pairs.retain(|&(code, _)| self.is_open(code));
-        recheck(self.others, pairs, self.work);
     }
 
     fn compared(&mut self, comparisons: u64) {

@@ -61,7 +61,7 @@ impl JoinPartitions {
     /// The memory must live as long as the execution, and the partitions must only be used during it.
     pub(super) unsafe fn new(
         kind: JoinKind,
-        radius: u32,
+        radii: &[u32],
         SpilledRows { files, summaries }: SpilledRows,
         (batch, sharing): (&mut JoinBatch, Option<Sharing>),
         memory: MemoryContext,
@@ -90,7 +90,7 @@ impl JoinPartitions {
                 partitions.read(side, batch, memory::of_sample())?;
             }
             batch.check()?;
-            partitions.plan(radius, &summaries, batch)?;
+            partitions.plan(radii, &summaries, batch)?;
         }
         partitions.add_tasks(both_have_codes)?;
         batch.0.iter_mut().for_each(JoinSide::clear);
@@ -100,13 +100,15 @@ impl JoinPartitions {
     /// Plans the passes. The batch has a sample of the rows.
     fn plan(
         &mut self,
-        radius: u32,
+        radii: &[u32],
         summaries: &BySide<SideSummary>,
         batch: &JoinBatch,
     ) -> Result<(), SqlError> {
-        let [Some(outer), Some(inner)] = batch.0.each_ref().map(|side| side.codes.first()) else {
-            return Ok(());
-        };
+        let Some(&radius) = radii.first() else { return Ok(()) };
+        let mut joined = BySide::<Vec<u64>>::default();
+        for side in Side::BOTH {
+            joined[side] = batch[side].joined_codes()?;
+        }
         let most = summaries.0.iter().map(|side| side.bytes as usize).fold(0, usize::max);
         let needed = most.div_ceil(memory::of_planned_partition());
         let partitions =
@@ -114,8 +116,9 @@ impl JoinPartitions {
         let bits = partitions.next_power_of_two().ilog2();
         let rows = summaries.0.each_ref().map(|side| side.coded as usize);
         let varying = SideSummary::varying_of(summaries.0.each_ref());
-        let (samples, bits) = ([outer.codes(), inner.codes()], [bits, memory::widest_segment()]);
-        self.plan = PairDivision::new(samples, &varying, rows, radius, bits)?;
+        let (samples, bits) = (batch.codes(&joined), [bits, memory::widest_segment()]);
+        let radii = batch[Side::Outer].radii(radii);
+        self.plan = PairDivision::new(samples, &varying, rows, radii, bits)?;
         Ok(())
     }
 
@@ -222,13 +225,13 @@ impl JoinPartitions {
             // SAFETY: the partitions are used only during the execution, as the caller of `new` promises.
             push(&mut files, unsafe { RowFile::create(self.memory) })?;
         }
-        let (format, width) = (rows.format(), rows.searched_words());
+        let format = rows.format();
         all.rewind();
         let mut take = |record: Record| {
             if !is_wanted(&record, rows) {
                 return Ok(());
             }
-            let partition = plan.part(*pass, &record.codes[..width]).wrapping_sub(partitions.start);
+            let partition = plan.part(*pass, record.codes).wrapping_sub(partitions.start);
             files.get_mut(partition).map_or(Ok(()), |file| file.write(record.words))
         };
         while all.read_block(format, &mut take)? {
@@ -278,7 +281,7 @@ impl JoinPartitions {
     /// Reads rows of a side up to a limit of bytes.
     fn read(&mut self, side: Side, batch: &mut JoinBatch, limit: usize) -> Result<(), SqlError> {
         let (to, is_wanted, have_codes) = (&mut batch[side], self.wanted(), !self.has_ended_all);
-        let (format, width) = (to.format(), to.searched_words());
+        let format = to.format();
         let mut file = self.divided[side].front_mut();
         // If the partition has no file, its rows are selected from all rows.
         let selection = match (self.current, &self.plan) {
@@ -292,9 +295,8 @@ impl JoinPartitions {
             check_for_interrupts();
             let take = |record: Record| {
                 let is_elsewhere = || {
-                    selection.is_some_and(|(plan, pass, partition)| {
-                        plan.part(pass, &record.codes[..width]) != partition
-                    })
+                    selection
+                        .is_some_and(|(plan, pass, partition)| plan.part(pass, record.codes) != partition)
                 };
                 if !is_wanted(&record, to) || is_elsewhere() {
                     return Ok(());

@@ -209,9 +209,7 @@ impl NearJoin {
                 Some(sharing) => spill.share(sharing, kind)?,
                 None => spill.write(*memory)?,
             };
-            // If no rows can be near, no row in the files has a code, and the radius is not used.
-            let radius = self.radii.first().copied().unwrap_or_default();
-            let partitions = JoinPartitions::new(kind, radius, rows, (batch, self.sharing), *memory)?;
+            let partitions = JoinPartitions::new(kind, &self.radii, rows, (batch, self.sharing), *memory)?;
             self.partitions = Some(partitions);
         }
         self.work[Count::Processes] = u64::from(self.sharing.is_some());
@@ -272,7 +270,7 @@ impl NearJoin {
 
     fn find_pairs(&mut self) -> Result<JoinState, SqlError> {
         let JoinParts { batch, output, .. } = &mut self.parts;
-        let is_found = self.finder.find(batch, &self.radii, output, &mut self.work)?;
+        let is_found = self.finder.find(batch, output, &mut self.work)?;
         let of_files = self.partitions.as_ref().map_or(0, JoinPartitions::bytes);
         let rows: usize = batch.0.iter().map(JoinSide::taken).sum();
         self.work.peak(Count::Memory, (rows + self.finder.bytes() + of_files) as u64);

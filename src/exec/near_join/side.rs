@@ -7,9 +7,11 @@ use super::rows::{BatchRow, KeptColumns, RowStore};
 use super::summary::SideSummary;
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use base::{OutOfMemory, collect, push, reserve};
 use hamming::code::CodeSlice;
+use hamming::near_pairs::CodeRadii;
 use pgrx::pg_sys::Datum;
 
 /// Bytes per row that sorting into buckets takes.
@@ -68,7 +70,9 @@ impl JoinSide {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let codes: usize = self.codes.iter().map(CodeList::bytes).sum();
+        // The codes of several conditions are joined for a search.
+        let copies = if self.codes.len() > 1 { 2 } else { 1 };
+        let codes = copies * self.codes.iter().map(CodeList::bytes).sum::<usize>();
         let places = size_of_val(&self.places[..]) + size_of_val(&self.numbers[..]);
         self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
     }
@@ -164,9 +168,34 @@ impl JoinSide {
         self.problem.take().filter(|_| has_others).map_or(Ok(()), Err)
     }
 
-    /// Words of a code of the first condition, which finds the pairs.
-    pub(super) fn searched_words(&self) -> usize {
-        self.codes.first().map_or(0, |list| list.codes().width())
+    /// The codes of all conditions, one behind the other, if there are several conditions.
+    pub(super) fn joined_codes(&self) -> Result<Vec<u64>, OutOfMemory> {
+        let (mut joined, count) = (Vec::new(), if self.codes.len() > 1 { self.count } else { 0 });
+        reserve(&mut joined, count * self.format().codes)?;
+        for place in 0..count as u32 {
+            check_for_interrupts();
+            self.codes.iter().for_each(|list| joined.extend_from_slice(list.codes().get(place)));
+        }
+        Ok(joined)
+    }
+
+    /// The codes of the only condition, or the joined codes of several ones.
+    pub(super) fn searched_codes<'a>(&'a self, joined: &'a [u64]) -> CodeSlice<'a> {
+        match &self.codes[..] {
+            [list] => list.codes(),
+            _ => CodeSlice::new(joined, self.format().codes.max(1)),
+        }
+    }
+
+    /// The radii of all conditions.
+    pub(super) fn radii(&self, radii: &[u32]) -> CodeRadii {
+        let mut first = 0;
+        let mut all = CodeRadii::from(radii[0]);
+        for (list, &radius) in self.codes.iter().zip(&radii[1..]) {
+            first += list.codes().width();
+            all = all.and(first, radius);
+        }
+        all
     }
 
     /// The format in which rows are written to a file.
@@ -190,8 +219,9 @@ impl JoinSide {
             words.extend(format.numbered.then(|| RecordFormat::head(self.number(row), is_coded)));
             words.extend(format.columns.is_none().then_some(columns.len() as u64));
             if is_coded {
+                let first = words.len();
                 codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
-                summary.note(codes[0].get(code))?;
+                summary.note(&words[first..])?;
                 code += 1;
             }
             words.extend_from_slice(columns);

@@ -131,7 +131,9 @@ impl<'p> NearCondition<'p> {
         std::ptr::eq(self.clause, clause.pointer().cast())
     }
 
-    /// Estimates the rows of the join again, where PostgreSQL cannot know how few rows a comparison selects.
+    /// Estimates the rows of the join again, where PostgreSQL cannot know how few rows a comparison selects,
+    /// or that rows that are near by one code are mostly near by another: only the condition that selects the
+    /// fewest rows counts.
     ///
     /// # Safety
     /// The arguments must be those of PostgreSQL's hook, with the sides in the query's order.
@@ -142,11 +144,18 @@ impl<'p> NearCondition<'p> {
         special: *mut pg_sys::SpecialJoinInfo,
         conditions: Exprs<'p>,
     ) {
-        if near.iter().all(Self::is_written) {
+        if near.len() == 1 && near[0].is_written() {
             return;
         }
-        let call = |clause| near.iter().find(|near| near.is_of(clause)).map(|near| Expr::of(near.call));
-        let calls: Exprs = conditions.iter().map(|clause| call(clause).unwrap_or(clause)).collect();
+        let selectivity = |near: &&Self| {
+            let (call, kind) = (Expr::of(near.call).pointer(), pg_sys::JoinType::JOIN_INNER);
+            // SAFETY: the condition belongs to the join.
+            unsafe { pg_sys::clause_selectivity(planner.pointer(), call, 0, kind, special) }
+        };
+        let least = near.iter().min_by(|a, b| selectivity(a).total_cmp(&selectivity(b)));
+        let is_other = |clause: &Expr| near.iter().all(|near| !near.is_of(*clause));
+        let calls = least.map(|near| Expr::of(near.call)).into_iter();
+        let calls: Exprs = calls.chain(conditions.iter().filter(is_other)).collect();
         let [join, first, second] = sides.map(Relation::pointer);
         // SAFETY: relations and conditions of the query, as the caller promises.
         unsafe {

@@ -52,8 +52,8 @@ pub(super) struct Sides<'p> {
     /// The conditions of the join that the near join does not serve.
     pub(super) others: Exprs<'p>,
     pub(super) special: *mut pg_sys::SpecialJoinInfo,
-    /// The conditions that the near join serves. The first one finds pairs, and the others are tested for
-    /// each of them.
+    /// The conditions that the near join serves. The first one needs the fewest comparisons if codes are
+    /// scattered.
     pub(super) near: Vec<NearCondition<'p>>,
 }
 
@@ -141,7 +141,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         (setting!(cpu_operator_cost), setting!(cpu_tuple_cost), setting!(seq_page_cost));
     let cut: f64 = sides.near.iter().map(NearCondition::cut_words).sum();
     let reading = (OPERATORS_PER_ROW + OPERATORS_PER_WORD * cut) * operator;
-    let [searched, others @ ..] = &sides.near[..] else { return [0.0; 2] };
+    let Some(searched) = sides.near.first() else { return [0.0; 2] };
     let is_shared = matches!(workers, Workers::ShareBoth(_));
     // Each of the processes that share both sides does its part of the search.
     let (processes, inner_rows) = match is_shared {
@@ -149,12 +149,11 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         false => (1.0, inner.rows),
     };
     let work = search_work(sides, searched, [outer, inner], [outer.rows * processes, inner_rows], workers);
-    let mut near = outer.rows * inner_rows * selectivity(sides, searched);
-    let mut comparisons = work.comparisons / processes;
-    for other in others {
-        comparisons += near * COMPARISONS_PER_LOOK;
-        near *= selectivity(sides, other);
-    }
+    // Rows are divided by the code that separates them. Pairs that are near by it are tested by the others.
+    let least = sides.near.iter().map(|near| selectivity(sides, near)).fold(1.0, f64::min);
+    let near = outer.rows * inner_rows * least;
+    let looks = if sides.near.len() > 1 { near * COMPARISONS_PER_LOOK } else { 0.0 };
+    let comparisons = work.comparisons / processes + looks;
     let mut quals = pg_sys::QualCost::default();
     // SAFETY: the conditions and the target belong to the join.
     let target = unsafe {

@@ -72,7 +72,7 @@ impl StoredPath<'_> {
 
 /// The expressions of a node.
 pub(crate) struct StoredExpressions<'p> {
-    /// The conditions that the node serves: first the one that finds pairs, then those that test them.
+    /// The conditions on distances that the node serves.
     pub(crate) near: Exprs<'p>,
     /// The other conditions of the join.
     pub(crate) conditions: Exprs<'p>,

@@ -3,7 +3,7 @@
 use super::plan::{BitSegment, JoinSides};
 use super::radii::CodeRadii;
 use crate::buckets::RowBuckets;
-use crate::code::{CodeSlice, distance_of_words};
+use crate::code::CodeSlice;
 use crate::kernel::{each_near, for_processors};
 use base::{Heartbeat, OutOfMemory, grow};
 use std::ops::Range;
@@ -137,8 +137,8 @@ for_processors! {
 }
 
 for_processors! {
-    /// Keeps the pairs that no earlier segment of the same word has found. If codes have one word, all hits of
-    /// `compare` are near, and no segment finds other pairs.
+    /// Keeps the pairs that no earlier segment of the same word has found. If codes have one word, all hits
+    /// of `compare` are near, and no segment finds other pairs.
     pub(super) fn retain_new(tables: &JoinTables, earlier: &[BitSegment], hits: &mut Vec<(u32, u32)>) {
         hits.retain(|&(row, other)| {
             let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
@@ -169,29 +169,6 @@ for_processors! {
                 && !earlier.iter().any(|segment| segment.finds(codes))
                 && crowds.iter().all(|segment| segment.finds(codes))
         });
-    }
-}
-
-for_processors! {
-    /// Keeps the pairs whose codes differ in at most `radius` bits.
-    pub fn retain_within(
-        pairs: &mut Vec<(u32, u32)>,
-        codes: [CodeSlice<'_>; 2],
-        radius: u32,
-        heartbeat: &mut dyn Heartbeat,
-    ) {
-        let [left, right] = codes;
-        let mut kept = 0;
-        // Without a branch, the processor can wait for the codes of many pairs at the same time.
-        for first in (0..pairs.len()).step_by(CHECKED) {
-            heartbeat.beat();
-            for index in first..pairs.len().min(first + CHECKED) {
-                let (a, b) = pairs[index];
-                pairs[kept] = (a, b);
-                kept += usize::from(distance_of_words(left.get(a), right.get(b)) <= radius);
-            }
-        }
-        pairs.truncate(kept);
     }
 }
 

@@ -67,7 +67,6 @@ use crate::buckets::PlacedCodes;
 use crate::code::CodeSlice;
 use base::{Heartbeat, OutOfMemory};
 pub use blocks::{PARTS, PairBlocks};
-pub use compare::retain_within;
 use compare::{BucketComparison, JoinTables, SortedSides, compare, retain_near, retain_new};
 pub use division::PairDivision;
 pub use plan::MAX_SEGMENT_BITS;
@@ -120,8 +119,8 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink f
     }
 }
 
-/// Finds all pairs of codes that are within the radii, in no particular order. A pair is the places `a < b` of
-/// the two codes.
+/// Finds all pairs of codes that are within the radii, in no particular order. A pair is the places `a < b`
+/// of the two codes.
 ///
 /// The heartbeat gets the fraction of the work that was done. While the sink works, only the sink calls it.
 ///
