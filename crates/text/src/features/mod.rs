@@ -62,14 +62,14 @@ impl Shingler {
         let text = &*fold(text, scheme, sink)?;
         match scheme.rule() {
             FeatureRule::WordsAndPairs => self.prose_words(text, &mut WritePairs::new(sink))?,
-            FeatureRule::Words(keep) => self.words.shingles(text, scheme.k(), keep, sink)?,
+            FeatureRule::Words(keep) => self.words.shingles(text, scheme.k, keep, sink)?,
             FeatureRule::LongWords => self.prose_words(text, &mut LongWords(sink))?,
             FeatureRule::CodeUnits => utf16::shingles(text, sink),
             FeatureRule::Letters => {
-                let mut letters = LettersOfWords::new(scheme.k(), sink);
+                let mut letters = LettersOfWords::new(scheme.k, sink);
                 self.words.prose_in_parts(text, |words, starts| letters.take(words, starts))?;
             }
-            FeatureRule::Characters => chars::shingles(text, scheme.k(), sink),
+            FeatureRule::Characters => chars::shingles(text, scheme.k, sink),
         }
         Ok(())
     }
@@ -81,8 +81,7 @@ impl Shingler {
         scheme: Scheme,
         consumer: &mut impl TakeHash,
     ) -> Result<(), OutOfMemory> {
-        let text =
-            if scheme.is_folded() { marks::fold(text, &mut || consumer.pause())? } else { text.into() };
+        let text = if scheme.is_folded { marks::fold(text, &mut || consumer.pause())? } else { text.into() };
         self.hash_pairs(&text, consumer)
     }
 
@@ -98,5 +97,5 @@ impl Shingler {
 
 /// The text as the scheme reads it: without optional marks, or unchanged.
 fn fold<'a>(text: &'a str, scheme: Scheme, sink: &mut impl Sink) -> Result<Cow<'a, str>, OutOfMemory> {
-    if scheme.is_folded() { marks::fold(text, &mut || sink.pause()) } else { Ok(Cow::Borrowed(text)) }
+    if scheme.is_folded { marks::fold(text, &mut || sink.pause()) } else { Ok(Cow::Borrowed(text)) }
 }

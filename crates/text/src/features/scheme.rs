@@ -127,14 +127,6 @@ const BYTES_PER_WORD: usize = 6;
 const SHINGLE: Limit = Limit::new("shingle length", 1, MAX_SHINGLE as i64);
 
 impl FeatureRule {
-    fn unit(self) -> &'static str {
-        match self {
-            Self::WordsAndPairs | Self::Words(_) | Self::LongWords => "word",
-            Self::CodeUnits => "UTF-16 code unit",
-            Self::Letters | Self::Characters => "character",
-        }
-    }
-
     /// Whether features are hashed by XXH3, so that the scheme's name may have the prefix `perm:`.
     fn can_be_permuted(self) -> bool {
         !matches!(self, Self::WordsAndPairs | Self::CodeUnits)
@@ -152,7 +144,11 @@ impl FeatureRule {
 impl SchemeFamily {
     /// The unit that features consist of, such as words.
     pub fn unit(&self) -> &'static str {
-        self.rule.unit()
+        match self.rule {
+            FeatureRule::WordsAndPairs | FeatureRule::Words(_) | FeatureRule::LongWords => "word",
+            FeatureRule::CodeUnits => "UTF-16 code unit",
+            FeatureRule::Letters | FeatureRule::Characters => "character",
+        }
     }
 
     /// The scheme itself, or an example of the family.
@@ -183,9 +179,12 @@ impl SchemeFamily {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheme {
     family: &'static SchemeFamily,
-    k: usize,
-    is_permuted: bool,
-    is_folded: bool,
+    /// The number of units in a feature.
+    pub(crate) k: usize,
+    /// Whether features choose bits by one permutation.
+    pub(crate) is_permuted: bool,
+    /// Whether the text is read without optional marks.
+    pub(crate) is_folded: bool,
 }
 
 impl Scheme {
@@ -195,21 +194,6 @@ impl Scheme {
     /// The rule by which a text is cut into features.
     pub(crate) fn rule(self) -> FeatureRule {
         self.family.rule
-    }
-
-    /// Whether features choose bits by one permutation.
-    pub(crate) fn is_permuted(self) -> bool {
-        self.is_permuted
-    }
-
-    /// Whether the text is read without optional marks.
-    pub(crate) fn is_folded(self) -> bool {
-        self.is_folded
-    }
-
-    /// The number of units in a feature.
-    pub(crate) fn k(self) -> usize {
-        self.k
     }
 }
 

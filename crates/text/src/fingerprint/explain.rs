@@ -271,7 +271,7 @@ impl ExplainedText {
                 keys.add(feature.hash);
             }
         }
-        if !scheme.is_permuted() {
+        if !scheme.is_permuted {
             return Ok(Self { features, numbers, fingerprint: counts.majority(), choice: None });
         }
         heartbeat.beat();

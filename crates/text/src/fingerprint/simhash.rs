@@ -26,7 +26,7 @@ impl SimHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<u64>, OutOfMemory> {
-        if scheme.is_permuted() {
+        if scheme.is_permuted {
             return doc2::fingerprint(text, scheme, &mut self.shingler, heartbeat);
         }
         let mut counts = BitCounts::default();
