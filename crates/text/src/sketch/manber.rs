@@ -83,20 +83,6 @@ impl Default for ManberParameters {
     }
 }
 
-/// Both criteria, in the form that is tested fastest.
-#[derive(Clone, Copy)]
-struct Criteria {
-    mask: u64,
-    divisor: i64,
-}
-
-impl Criteria {
-    #[inline]
-    fn keep(self, hash: i64) -> bool {
-        hash as u64 & self.mask == 0 && (self.divisor == 1 || hash % self.divisor == 0)
-    }
-}
-
 /// Makes sketches, with parameters that were checked.
 #[derive(Clone, Copy, Debug)]
 pub struct ManberSketcher(ManberParameters);
@@ -122,8 +108,8 @@ impl ManberSketcher {
     /// The sketch of a text, sorted and distinct; empty if the text is shorter than a window.
     pub fn sketch(&self, text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
         let ManberParameters { sample_bits, divisor, hash, .. } = self.0;
-        let criteria = Criteria { mask: (1 << sample_bits) - 1, divisor };
-        let mut sampler = Sampler { criteria, sample: SketchSample::new(heartbeat), taken: 0 };
+        let (mask, sample) = ((1 << sample_bits) - 1, SketchSample::new(heartbeat));
+        let mut sampler = Sampler { mask, divisor, sample, taken: 0 };
         match hash {
             ManberHash::Xxh3 => self.hash_windows(text, &mut sampler),
             ManberHash::Java => self.roll_units(text, &mut sampler),
@@ -163,22 +149,9 @@ impl ManberSketcher {
         let rolling = Rolling::new(self.0.length, arithmetic);
         if self.0.unit == ManberUnit::Character && !text.is_ascii() {
             rolling.each(|| text.chars().map(u64::from), |value| sampler.take_timed(value as i64));
-            Ok(())
-        } else {
-            self.roll_bytes(text.as_bytes(), &rolling, sampler)
+            return Ok(());
         }
-    }
-
-    fn roll_bytes<A>(
-        &self,
-        text: &[u8],
-        rolling: &Rolling<A>,
-        sampler: &mut Sampler<'_>,
-    ) -> Result<(), Problem>
-    where
-        A: Arithmetic,
-    {
-        let mut windows = Windows::new(text, rolling, piece_for(self.0.length))?;
+        let mut windows = Windows::new(text.as_bytes(), &rolling, piece_for(self.0.length))?;
         while windows.next().is_some() && !sampler.sample.has_failed() {
             sampler.sample.beat();
             windows.hash_some(|value| value).iter().for_each(|&value| sampler.take(value as i64));
@@ -213,7 +186,9 @@ impl ManberSketcher {
 
 /// Takes the hashes of windows, and keeps those that meet the criteria.
 struct Sampler<'a> {
-    criteria: Criteria,
+    /// Both criteria, in the form that is tested fastest.
+    mask: u64,
+    divisor: i64,
     sample: SketchSample<'a>,
     taken: usize,
 }
@@ -221,7 +196,7 @@ struct Sampler<'a> {
 impl Sampler<'_> {
     #[inline]
     fn take(&mut self, hash: i64) {
-        if self.criteria.keep(hash) {
+        if hash as u64 & self.mask == 0 && (self.divisor == 1 || hash % self.divisor == 0) {
             self.keep(hash);
         }
     }
