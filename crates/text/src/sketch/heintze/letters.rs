@@ -3,7 +3,7 @@
 use crate::features::chars::boundaries;
 use crate::features::words::add_letters;
 use crate::hash::xxh3_64;
-use base::{Heartbeat, Problem, ProblemKind, reserve};
+use base::{Heartbeat, Problem, ProblemKind, collect};
 
 /// The most bytes of letters in a text.
 const MAX_BYTES: usize = u32::MAX as usize;
@@ -43,8 +43,7 @@ impl Letters {
         let mut starts = Vec::new();
         if !letters.is_ascii() {
             let count = starts_of(&letters, heartbeat).count();
-            reserve(&mut starts, count)?;
-            starts.extend(starts_of(&letters, heartbeat));
+            starts = collect(starts_of(&letters, heartbeat), count)?;
         }
         Ok(Self { text: letters, starts })
     }

@@ -23,7 +23,7 @@ mod ranks;
 
 use super::sort::sort_values;
 use crate::hash::xxh3_64;
-use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, push, reserve, sort};
+use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, filled, push, reserve, sort};
 use fives::{EqualFives, Fives, scatter};
 use letters::{JUDGED, KEY_BITS, Letters};
 use ranks::{FrequentSubstrings, LowestRanks, PLACE, TakenSubstrings, rank};
@@ -94,10 +94,14 @@ impl HeintzeParameters {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<i64>, OutOfMemory> {
         let mut chosen = LowestRanks::new(self.size)?;
-        let frequencies = Frequencies::count(letters, heartbeat)?;
+        let mut frequencies = filled(0u32, 1 << KEY_BITS, heartbeat)?;
+        letters.each_key(heartbeat, |_, key, _| {
+            let frequency = &mut frequencies[key as usize];
+            *frequency = frequency.saturating_add(1);
+        });
         letters.each_key(heartbeat, |start, key, heartbeat| {
             let is_whole = start + self.length <= letters.count();
-            let frequency = frequencies.of(key);
+            let frequency = frequencies[key as usize];
             if is_whole && rank(0, frequency, scatter(key), 0) < chosen.limit {
                 let hash = xxh3_64(letters.slice(start, self.length));
                 chosen.offer(rank(known.rank(hash as i64), frequency, scatter(key), hash), heartbeat);
@@ -188,27 +192,6 @@ impl HeintzeParameters {
         taken.settle();
         taken.hashes.truncate(self.size);
         Ok(taken)
-    }
-}
-
-/// How often each five occurs in a text, by its key.
-struct Frequencies(Vec<u32>);
-
-impl Frequencies {
-    fn count(letters: &Letters, heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
-        let mut counts = Vec::new();
-        reserve(&mut counts, 1 << KEY_BITS)?;
-        counts.resize(1 << KEY_BITS, 0u32);
-        letters.each_key(heartbeat, |_, key, _| {
-            let count = &mut counts[key as usize];
-            *count = count.saturating_add(1);
-        });
-        Ok(Self(counts))
-    }
-
-    /// How often a key occurs.
-    fn of(&self, key: u32) -> u32 {
-        self.0[key as usize]
     }
 }
 
