@@ -40,11 +40,6 @@ pub struct Shingle {
     pub length: usize,
 }
 
-/// The length of a run that always contains a whole piece of this level.
-pub fn guarantee(level: u32) -> usize {
-    (0..level).fold(1, |guarantee, _| 4 * guarantee + 1)
-}
-
 /// The length of a run that always gives two texts a common hash of this level, wherever it is in each text.
 pub fn shared_guarantee(level: u32) -> usize {
     (0..level).fold(1, |guarantee, _| 4 * guarantee + 2)
@@ -153,6 +148,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::{BTreeSet, HashSet};
+
+    /// The length of a run that always contains a whole piece of this level.
+    fn guarantee(level: u32) -> usize {
+        (0..level).fold(1, |guarantee, _| 4 * guarantee + 1)
+    }
 
     fn shingles(text: &[u8], levels: RangeInclusive<u32>) -> Vec<Shingle> {
         let mut shingles = Vec::new();
