@@ -186,6 +186,18 @@ impl Call {
     }
 }
 
+/// The elements in the current memory context.
+pub(crate) fn allocate_all<'a, T>(elements: impl ExactSizeIterator<Item = T>) -> &'a mut [T] {
+    let count = elements.len();
+    // SAFETY: palloc returns memory of this size, aligned for any type, or raises an error. Each element is
+    // written.
+    unsafe {
+        let place: *mut T = pg_sys::palloc(count.max(1) * size_of::<T>()).cast();
+        elements.take(count).enumerate().for_each(|(index, element)| place.add(index).write(element));
+        std::slice::from_raw_parts_mut(place, count)
+    }
+}
+
 /// A copy of the value in the current memory context, as a datum.
 pub(crate) fn allocate<T: Copy>(value: T) -> pg_sys::Datum {
     // SAFETY: palloc returns memory of this size, aligned for any type, or raises an error.

@@ -3,7 +3,7 @@
 
 use super::query::{SketchQuery, sketch};
 use crate::pg::array::distinct;
-use crate::pg::call::{Argument, Call, pg_functions};
+use crate::pg::call::{Argument, Call, allocate_all, pg_functions};
 use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
 use crate::pg::error;
 use crate::pg::report::SqlError;
@@ -25,23 +25,11 @@ pub(super) struct KeysNeeded<'a> {
     pub(super) is_exact: bool,
 }
 
-/// An array in the current memory context.
-fn array<'a, T>(elements: impl ExactSizeIterator<Item = T>) -> &'a mut [T] {
-    let count = elements.len();
-    // SAFETY: palloc returns memory of this size, aligned for any type, or raises an error. Each element is
-    // written.
-    unsafe {
-        let place: *mut T = pg_sys::palloc(count.max(1) * size_of::<T>()).cast();
-        elements.take(count).enumerate().for_each(|(index, element)| place.add(index).write(element));
-        std::slice::from_raw_parts_mut(place, count)
-    }
-}
-
 /// Passes the number of keys to GIN, and returns the keys.
 fn keys(call: Call, keys: impl ExactSizeIterator<Item = i64>) -> Datum {
     // SAFETY: the second argument of these functions is GIN's pointer for the number.
     unsafe { call.pointer::<i32>(1).write(keys.len() as i32) };
-    array(keys.map(Datum::from)).as_mut_ptr().into()
+    allocate_all(keys.map(Datum::from)).as_mut_ptr().into()
 }
 
 /// The keys of a row. `None` is a NULL in the sketch.
@@ -59,7 +47,9 @@ pg_functions!(gin_sketch_keys, gin_sketch_query_keys);
 fn gin_sketch_keys(call: Call) -> Result<Datum, SqlError> {
     let row_keys = row_keys(call)?;
     // SAFETY: the third argument is GIN's pointer for the array.
-    unsafe { call.pointer::<*mut bool>(2).write(array(row_keys.iter().map(Option::is_none)).as_mut_ptr()) };
+    unsafe {
+        call.pointer::<*mut bool>(2).write(allocate_all(row_keys.iter().map(Option::is_none)).as_mut_ptr())
+    };
     Ok(keys(call, row_keys.iter().map(|key| key.unwrap_or_default())))
 }
 
@@ -121,10 +111,10 @@ fn gin_sketch_query_keys(call: Call) -> Result<Datum, SqlError> {
     };
     let all = searched.all()?;
     let SearchedKeys { values, least, is_exact, .. } = searched;
-    let (values, least) = (values.len(), &*array(least.into_iter()));
-    let needed = array(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();
+    let (values, least) = (values.len(), &*allocate_all(least.into_iter()));
+    let needed = allocate_all(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();
     // GIN compares all keys to find duplicates, but only keys without extra data.
-    let data = array(all.iter().map(|_| Datum::from(needed))).as_mut_ptr();
+    let data = allocate_all(all.iter().map(|_| Datum::from(needed))).as_mut_ptr();
     // SAFETY: this argument is GIN's pointer for the array.
     unsafe { call.pointer::<*mut Datum>(4).write(data) };
     Ok(keys(call, all.into_iter()))

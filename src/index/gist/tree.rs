@@ -2,7 +2,7 @@
 
 use super::check::{Procedure, check};
 use super::key::entry;
-use crate::pg::call::{Call, allocate, pg_functions};
+use crate::pg::call::{Call, allocate, allocate_all, pg_functions};
 use crate::pg::report::UnwrapOrReport;
 use base::collect;
 use hamming_index::{BoundingBox, split};
@@ -64,30 +64,20 @@ fn gist_hamming_picksplit(call: Call) -> Datum {
     let side = |wanted: bool| {
         let chosen = || (0..keys.len()).filter(|&index| second[index] == wanted);
         let offsets: Vec<pg_sys::OffsetNumber> = chosen().map(|index| index as u16 + 1).collect();
-        (offsets, around(chosen().map(|index| keys[index])))
+        (allocate_all(offsets.into_iter()), around(chosen().map(|index| keys[index])))
     };
     let ((left, left_key), (right, right_key)) = (side(false), side(true));
     // SAFETY: the second argument is GiST's struct for the result. Lists and keys come from palloc.
     unsafe {
         let result = &mut *call.pointer::<pg_sys::GIST_SPLITVEC>(1);
-        result.spl_left = allocate_offsets(&left);
+        result.spl_left = left.as_mut_ptr();
         result.spl_nleft = left.len() as i32;
         result.spl_ldatum = allocate(left_key);
-        result.spl_right = allocate_offsets(&right);
+        result.spl_right = right.as_mut_ptr();
         result.spl_nright = right.len() as i32;
         result.spl_rdatum = allocate(right_key);
     }
     call.datum(1)
-}
-
-/// A list of offsets in the current memory context.
-fn allocate_offsets(offsets: &[pg_sys::OffsetNumber]) -> *mut pg_sys::OffsetNumber {
-    // SAFETY: palloc returns memory of the size of the source, or raises an error.
-    unsafe {
-        let list: *mut pg_sys::OffsetNumber = pg_sys::palloc(size_of_val(offsets)).cast();
-        list.copy_from_nonoverlapping(offsets.as_ptr(), offsets.len());
-        list
-    }
 }
 
 fn gist_hamming_sortsupport(call: Call) -> Datum {
