@@ -146,10 +146,10 @@ fn convert_slice(slice: &[u8], from: c_int, to: c_int, converted: &mut Vec<u8>) 
     let result =
         unsafe { pg_sys::pg_do_encoding_conversion(source.cast_mut(), slice.len() as c_int, from, to) };
     if std::ptr::eq(result, source) {
-        return append_bytes(converted, slice);
+        return Ok(extend(converted, slice)?);
     }
     // SAFETY: the result is a new string that ends with a zero byte.
-    append_bytes(converted, unsafe { CStr::from_ptr(result.cast()) }.to_bytes())?;
+    extend(converted, unsafe { CStr::from_ptr(result.cast()) }.to_bytes())?;
     // SAFETY: the conversion allocated the string, and nothing refers to it any more.
     unsafe { pg_sys::pfree(result.cast()) };
     Ok(())
@@ -166,9 +166,4 @@ fn replace_invalid(bytes: &[u8]) -> Result<String, SqlError> {
         }
     }
     Ok(replaced)
-}
-
-/// Appends. If memory is refused, that is an error.
-pub(crate) fn append_bytes(to: &mut Vec<u8>, bytes: &[u8]) -> Result<(), SqlError> {
-    Ok(extend(to, bytes)?)
 }

@@ -4,6 +4,7 @@ use crate::pg::call::pg_functions;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
+use base::extend;
 use pgrx::Array;
 use std::cell::RefCell;
 use text::features::Scheme;
@@ -30,10 +31,10 @@ fn simhash_text(columns: Array<'_, &[u8]>) -> Result<Option<Vec<u8>>, SqlError> 
     let Some(first) = texts.next() else { return Ok(None) };
     // The result is in the encoding of the database, and smaller than the array.
     let mut joined = Vec::new();
-    encoding::append_bytes(&mut joined, first)?;
+    extend(&mut joined, first)?;
     for text in texts {
-        encoding::append_bytes(&mut joined, SEPARATOR.as_bytes())?;
-        encoding::append_bytes(&mut joined, text)?;
+        extend(&mut joined, SEPARATOR.as_bytes())?;
+        extend(&mut joined, text)?;
     }
     Ok(Some(joined))
 }
