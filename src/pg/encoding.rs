@@ -4,7 +4,7 @@
 //! database may contain any bytes; there, bytes that are not UTF-8 count as U+FFFD.
 
 use super::interrupts::check_for_interrupts;
-use super::report::{SqlError, UnwrapOrReport};
+use super::report::{SqlError, UnwrapOrReport, quote};
 use super::settings::database_encoding;
 use base::{extend, grow_text, pieces};
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
@@ -96,6 +96,11 @@ const MOST_OF_ESCAPE: usize = 10;
 /// A name from the catalog, for a message.
 pub(crate) fn for_message(name: &CStr) -> String {
     to_utf8(name.to_bytes()).map(Cow::into_owned).unwrap_or_default()
+}
+
+/// A name from the catalog, shortened for a message.
+pub(crate) fn quoted(name: &CStr) -> String {
+    quote(&for_message(name))
 }
 
 /// The name of a type, for a message.

@@ -3,7 +3,7 @@
 //! Errors of algorithms are worded in `crates/`, as a [`Problem`](base::Problem); see
 //! [`report`](super::report).
 
-use super::encoding::{for_message, type_name};
+use super::encoding::{quoted, type_name};
 use super::report::{SqlError, quote, report};
 use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
@@ -26,8 +26,7 @@ pub(crate) fn unknown_strategy(strategy: i16) -> SqlError {
 }
 
 pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
-    let name = for_message(index);
-    let message = format!("cannot serve the operator class of index \"{}\"", quote(&name));
+    let message = format!("cannot serve the operator class of index \"{}\"", quoted(index));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(format!("Access method hamming: {fault}."))
         .set_hint(
@@ -36,8 +35,8 @@ pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
 }
 
 pub(crate) fn no_hash(index: &CStr, type_: Oid) -> SqlError {
-    let (name, type_) = (for_message(index), type_name(type_));
-    let message = format!("cannot filter by a column of type {type_} in index \"{}\"", quote(&name));
+    let (name, type_) = (quoted(index), type_name(type_));
+    let message = format!("cannot filter by a column of type {type_} in index \"{name}\"");
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(
             "The values of columns after the first are hashed, and the type has no function for that.",
@@ -53,8 +52,7 @@ const ONE_LENGTH: &str =
 
 /// `column` is a column and its table, or `None` if the index is on an expression.
 pub(crate) fn unknown_length(index: &CStr, column: Option<(String, String)>) -> SqlError {
-    let name = for_message(index);
-    let message = format!("cannot tell how many bits the values of index \"{}\" have", quote(&name));
+    let message = format!("cannot tell how many bits the values of index \"{}\" have", quoted(index));
     let hint = column.map_or_else(
         || "Index an expression that says it, such as (code::bit(256)).".to_owned(),
         |(table, column)| {
@@ -69,8 +67,7 @@ pub(crate) fn unknown_length(index: &CStr, column: Option<(String, String)>) -> 
 
 /// `type_` is the type that the column had before.
 pub(crate) fn lost_length(index: &CStr, type_: &str, column: Option<(String, String)>) -> SqlError {
-    let name = for_message(index);
-    let message = format!("the column of index \"{}\" is not of type {type_} any more", quote(&name));
+    let message = format!("the column of index \"{}\" is not of type {type_} any more", quoted(index));
     let error = report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(ONE_LENGTH);
     match column {
         Some((table, column)) => {
@@ -99,21 +96,19 @@ pub(crate) fn no_such_relation(relation: Oid) -> SqlError {
 }
 
 pub(crate) fn not_a_hamming_index(name: &CStr) -> SqlError {
-    let name = for_message(name);
-    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{}\" is not an index of type hamming", quote(&name)))
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{}\" is not an index of type hamming", quoted(name)))
         .set_hint("Such an index is made by CREATE INDEX ... USING hamming.")
 }
 
 pub(crate) fn partitioned_index(name: &CStr) -> SqlError {
-    let message = format!("cannot inspect index \"{}\"", quote(&for_message(name)));
+    let message = format!("cannot inspect index \"{}\"", quoted(name));
     report(Code::ERRCODE_WRONG_OBJECT_TYPE, message)
         .set_detail("This operation is not supported for partitioned indexes.")
         .set_hint("Use the indexes of its partitions: SELECT relid FROM pg_partition_tree(...) WHERE isleaf.")
 }
 
 pub(crate) fn invalid_index(name: &CStr) -> SqlError {
-    let name = for_message(name);
-    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("index \"{}\" is not valid", quote(&name)))
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("index \"{}\" is not valid", quoted(name)))
         .set_detail("Building it was not completed.")
         .set_hint("REINDEX completes it.")
 }
@@ -127,8 +122,7 @@ pub(crate) fn index_too_new() -> SqlError {
 }
 
 pub(crate) fn other_session(name: &CStr) -> SqlError {
-    let name = for_message(name);
-    let message = format!("cannot access temporary index \"{}\" of another session", quote(&name));
+    let message = format!("cannot access temporary index \"{}\" of another session", quoted(name));
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
 }
 

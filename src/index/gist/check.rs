@@ -3,11 +3,11 @@
 
 use crate::pg::call::Call;
 use crate::pg::catalog::ours::is_gist_key;
-use crate::pg::encoding::for_message;
+use crate::pg::encoding::quoted;
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::report::UnwrapOrReport;
-use crate::pg::report::{SqlError, quote, report};
+use crate::pg::report::{SqlError, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
@@ -57,8 +57,7 @@ fn serves(index: OpenIndex<'_>, function: Oid, procedure: Procedure) -> bool {
 }
 
 fn gist_column(index: &CStr) -> SqlError {
-    let name = for_message(index);
-    let message = format!("cannot serve the operator class of a column of index \"{}\"", quote(&name));
+    let message = format!("cannot serve the operator class of a column of index \"{}\"", quoted(index));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(error::FOREIGN_CLASS)
         .set_hint("Use gist_hamming_ops, for bigint.")

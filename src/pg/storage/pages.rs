@@ -5,10 +5,10 @@ use super::guard::{ExclusivePage, LockedPages, SharedPage};
 use super::visibility::VisibilityMap;
 use super::{recent, wal};
 use crate::pg::compat::{check_snapshot_age, lock_buffer, read_recent_buffer, vacuum_delay_point};
-use crate::pg::encoding::for_message;
+use crate::pg::encoding::quoted;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::UnwrapOrReport;
-use crate::pg::report::{SqlError, quote, report};
+use crate::pg::report::{SqlError, report};
 use crate::pg::settings::setting;
 use hamming_index::build::BuildTarget;
 use hamming_index::key::RowId;
@@ -362,10 +362,9 @@ fn read_from_disk() -> i64 {
 }
 
 fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {
-    let name = for_message(name);
     report(
         Code::ERRCODE_INDEX_CORRUPTED,
-        format!("index \"{}\" is damaged in block {block}: {what}", quote(&name)),
+        format!("index \"{}\" is damaged in block {block}: {what}", quoted(name)),
     )
     .set_hint("hamming_index_check lists all damage; REINDEX rebuilds the index.")
 }
