@@ -8,12 +8,6 @@ use std::borrow::Cow;
 use std::ffi::c_int;
 use text::sketch::overlap::as_set;
 
-/// Numbers that are returned as an array.
-///
-/// They are copied at once. pgrx can return a `Vec`, but appends its elements one by one, at 20 ns each. For
-/// a passage sketch of a text of 5 KB, with two thousand values, that took as long as computing the sketch.
-pub(crate) struct Numbers<T>(pub(crate) Vec<T>);
-
 /// The numbers in ascending order, without duplicates.
 pub(crate) fn distinct(numbers: &[i64]) -> Result<Vec<i64>, OutOfMemory> {
     match as_set(numbers, &mut check_for_interrupts)? {
@@ -41,31 +35,31 @@ struct Header {
     lower_bound: c_int,
 }
 
-impl<T: Number> Numbers<T> {
-    /// The array as a datum, in the current memory context.
-    pub(crate) fn into_array(self) -> pg_sys::Datum {
-        let Self(numbers) = self;
-        let element = T::type_oid();
-        if numbers.is_empty() {
-            // SAFETY: allocates an array without dimensions, or raises an error.
-            return unsafe { pg_sys::construct_empty_array(element) }.into();
+/// The numbers as an array in the current memory context.
+///
+/// They are copied at once. pgrx can return a `Vec`, but appends its elements one by one, at 20 ns each. For
+/// a passage sketch of a text of 5 KB, with two thousand values, that took as long as computing the sketch.
+pub(crate) fn new_array<T: Number>(numbers: &[T]) -> pg_sys::Datum {
+    let element = T::type_oid();
+    if numbers.is_empty() {
+        // SAFETY: allocates an array without dimensions, or raises an error.
+        return unsafe { pg_sys::construct_empty_array(element) }.into();
+    }
+    let bytes = size_of::<Header>() + size_of_val(numbers);
+    let array = pg_sys::ArrayType { vl_len_: 0, ndim: 1, dataoffset: 0, elemtype: element };
+    let header = Header { array, length: numbers.len() as c_int, lower_bound: 1 };
+    // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. It has room for
+    // the header and the numbers. The lengths fit, since palloc refuses a GB.
+    unsafe {
+        let place: *mut Header = pg_sys::palloc(bytes).cast();
+        place.write(header);
+        pgrx::set_varsize_4b(place.cast(), bytes as i32);
+        let mut end = place.add(1).cast::<T>();
+        for piece in numbers.chunks(PIECE) {
+            check_for_interrupts();
+            end.copy_from_nonoverlapping(piece.as_ptr(), piece.len());
+            end = end.add(piece.len());
         }
-        let bytes = size_of::<Header>() + size_of_val(numbers.as_slice());
-        let array = pg_sys::ArrayType { vl_len_: 0, ndim: 1, dataoffset: 0, elemtype: element };
-        let header = Header { array, length: numbers.len() as c_int, lower_bound: 1 };
-        // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. It has room
-        // for the header and the numbers. The lengths fit, since palloc refuses a GB.
-        unsafe {
-            let place: *mut Header = pg_sys::palloc(bytes).cast();
-            place.write(header);
-            pgrx::set_varsize_4b(place.cast(), bytes as i32);
-            let mut end = place.add(1).cast::<T>();
-            for piece in numbers.chunks(PIECE) {
-                check_for_interrupts();
-                end.copy_from_nonoverlapping(piece.as_ptr(), piece.len());
-                end = end.add(piece.len());
-            }
-            place.into()
-        }
+        place.into()
     }
 }

@@ -1,12 +1,15 @@
 //! Functions that PostgreSQL calls, as plain Rust functions: how arguments are read and results returned.
 
-use super::array::Numbers;
+use super::array::new_array;
+use super::encoding::{to_database, to_utf8};
 use super::report::{SqlError, UnwrapOrReport};
 use super::varlena::new_value;
 use pgrx::datum::UnboxDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{Array, FromDatum};
+use std::borrow::Cow;
 use std::ffi::CStr;
+use text::features::Scheme;
 
 /// Exports functions to PostgreSQL under their own names, each with the record that PostgreSQL needs to call
 /// it. Each argument is an [`Argument`], and each result [`Returned`]. Errors and panics become errors of the
@@ -70,6 +73,9 @@ functions!(A 0, B 1, C 2, D 3, E 4);
 functions!(A 0, B 1, C 2, D 3, E 4, G 5, H 6);
 functions!(A 0, B 1, C 2, D 3, E 4, G 5, H 6, I 7);
 
+/// A text, converted from the encoding of the database.
+pub(crate) type Utf8<'a> = Cow<'a, str>;
+
 /// Defines how a value of a type is read from a datum and written to one.
 macro_rules! sql_value {
     ($type:ty $(, read: |$datum:ident| $read:expr)? $(, write: |$value:ident| $write:expr)?) => {
@@ -100,15 +106,26 @@ sql_value!(i64, read: |datum| datum.value() as i64, write: |value| value.into())
 sql_value!(f64, read: |datum| f64::from_bits(datum.value() as u64), write: |value| value.to_bits().into());
 sql_value!(&[u8], read: |text| FromDatum::from_datum(text, false).unwrap_or_default());
 sql_value!(&CStr, read: |text| CStr::from_ptr(text.cast_mut_ptr()));
-sql_value!(Numbers<i32>, write: |numbers| numbers.into_array());
-sql_value!(Numbers<i64>, write: |numbers| numbers.into_array());
+sql_value!(Vec<i32>, write: |numbers| new_array(&numbers));
+sql_value!(Vec<i64>, write: |numbers| new_array(&numbers));
 sql_value!(Vec<u8>, write: |content| new_value(&[&content]));
-sql_value!(String, write: |text| new_value(&[text.as_bytes()]));
+sql_value!(
+    Utf8<'_>,
+    read: |text| to_utf8(FromDatum::from_datum(text, false).unwrap_or_default()).unwrap_or_report()
+);
+sql_value!(String, write: |text| new_value(&[&to_database(text).unwrap_or_report()]));
 
 impl<'a, T: UnboxDatum> Argument for Array<'a, T> {
     unsafe fn read(call: Call, place: usize) -> Self {
         // SAFETY: the argument is such an array and not NULL, as the caller promises.
         unsafe { Self::from_datum(call.datum(place), false).unwrap_unchecked() }
+    }
+}
+
+impl Argument for Scheme {
+    unsafe fn read(call: Call, place: usize) -> Self {
+        // SAFETY: the argument is a scheme's name, of type text and not NULL, as the caller promises.
+        unsafe { Utf8::read(call, place) }.parse().unwrap_or_report()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `sql/differences.sql`: which words differ between near texts.
 
-use crate::pg::call::pg_functions;
+use crate::pg::call::{Utf8, pg_functions};
 use crate::pg::code::list::CodeList;
 use crate::pg::encoding::{to_database_or_escaped, to_utf8};
 use crate::pg::interrupts::check_for_interrupts;
@@ -11,6 +11,7 @@ use base::{Limit, collect, push};
 use hamming::queries::{CodeQueries, place_in_sample};
 use pgrx::{IntoDatum, pg_sys};
 use std::ffi::CStr;
+use text::features::Scheme;
 use text::fingerprint::differences::{DifferenceCounter, differences};
 
 /// The scheme whose features are compared: words.
@@ -20,9 +21,8 @@ const SAMPLE: Limit = Limit::new("sample", 1, 10_000);
 
 pg_functions!(differences_of_texts, differences_of_table);
 
-fn differences_of_texts(a: &[u8], b: &[u8], scheme: &[u8], mut rows: ResultSet) -> Result<(), SqlError> {
-    let scheme = to_utf8(scheme)?.parse()?;
-    for difference in differences(&to_utf8(a)?, &to_utf8(b)?, scheme, &mut check_for_interrupts)? {
+fn differences_of_texts(a: Utf8, b: Utf8, scheme: Scheme, mut rows: ResultSet) -> Result<(), SqlError> {
+    for difference in differences(&a, &b, scheme, &mut check_for_interrupts)? {
         check_for_interrupts();
         let side = if difference.is_of_first { "a" } else { "b" };
         rows.put([to_database_or_escaped(difference.feature)?.into_datum(), side.into_datum()]);

@@ -1,6 +1,6 @@
 //! `sql/explain.sql`: explains how a fingerprint is made from the features of a text.
 
-use crate::pg::call::pg_functions;
+use crate::pg::call::{Utf8, pg_functions};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
@@ -9,15 +9,14 @@ use base::{OutOfMemory, extend, push};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{IntoDatum, pg_sys};
 use std::io::{self, Write};
-use text::features::{EXAMPLE, SCHEMES};
+use text::features::{EXAMPLE, SCHEMES, Scheme};
 use text::fingerprint::explain;
 
 pg_functions!(simhash_features, simhash_explain, simhash_schemes);
 
 /// Returns a row for each feature: the feature, its weight, its hash and its number of occurrences.
-fn simhash_features(doc: &[u8], scheme: &[u8], mut rows: ResultSet) -> Result<(), SqlError> {
-    let scheme = encoding::to_utf8(scheme)?.parse()?;
-    for feature in explain::features(&encoding::to_utf8(doc)?, scheme, &mut check_for_interrupts)? {
+fn simhash_features(doc: Utf8<'_>, scheme: Scheme, mut rows: ResultSet) -> Result<(), SqlError> {
+    for feature in explain::features(&doc, scheme, &mut check_for_interrupts)? {
         check_for_interrupts();
         rows.put([
             encoding::to_database_or_escaped(feature.text)?.into_datum(),
@@ -30,9 +29,7 @@ fn simhash_features(doc: &[u8], scheme: &[u8], mut rows: ResultSet) -> Result<()
 }
 
 /// The explanation as jsonb.
-fn simhash_explain(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<pg_sys::Datum, SqlError> {
-    let scheme = encoding::to_utf8(scheme)?.parse()?;
-    let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
+fn simhash_explain(a: Utf8<'_>, b: Utf8<'_>, scheme: Scheme) -> Result<pg_sys::Datum, SqlError> {
     let mut explanation = explain::explain(&a, &b, scheme, &mut check_for_interrupts)?;
     explanation.rewrite_features(encoding::or_escaped);
     let mut json = Json(Vec::new());

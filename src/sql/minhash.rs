@@ -1,14 +1,13 @@
 //! `sql/minhash.sql`: MinHash signatures.
 
-use crate::pg::array::Numbers;
-use crate::pg::call::pg_functions;
-use crate::pg::encoding;
+use crate::pg::call::{Utf8, pg_functions};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use pgrx::Array;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::cell::RefCell;
+use text::features::Scheme;
 use text::sketch::minhash::{self, MinHasher};
 use text::sketch::rarity::FeatureWeights;
 
@@ -19,14 +18,8 @@ thread_local! {
 
 pg_functions!(minhash_of, minhash_similarity, minhash_bits_of_text, minhash_bits_of_weighted_text);
 
-fn minhash_of(doc: &[u8], bins: i32, scheme: &[u8]) -> Result<Option<Numbers<i32>>, SqlError> {
+fn minhash_of(doc: Utf8<'_>, bins: i32, scheme: Scheme) -> Result<Option<Vec<i32>>, SqlError> {
     let bins = minhash::BINS.of(bins)?;
-    Ok(signature_by_bins(doc, bins, scheme)?.map(Numbers))
-}
-
-fn signature_by_bins(doc: &[u8], bins: usize, scheme: &[u8]) -> Result<Option<Vec<i32>>, SqlError> {
-    let scheme = encoding::to_utf8(scheme)?.parse()?;
-    let doc = encoding::to_utf8(doc)?;
     Ok(HASHER.with_borrow_mut(|hasher| hasher.bins(&doc, bins, scheme, &mut check_for_interrupts))?)
 }
 
@@ -38,15 +31,18 @@ fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64
     Ok(minhash::similarity(a, b))
 }
 
-fn minhash_bits_of_text(doc: &[u8], bits: i32, scheme: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
-    let bits: usize = minhash::BITS.of(bits)?;
-    signature_by_bins(doc, bits, scheme)?.as_deref().map(bit_varying).transpose()
+fn minhash_bits_of_text(doc: Utf8<'_>, bits: i32, scheme: Scheme) -> Result<Option<Vec<u8>>, SqlError> {
+    let bits: i32 = minhash::BITS.of(bits)?;
+    minhash_of(doc, bits, scheme)?.as_deref().map(bit_varying).transpose()
 }
 
-fn minhash_bits_of_weighted_text(doc: &[u8], bits: i32, weights: &[u8]) -> Result<Option<Vec<u8>>, SqlError> {
+fn minhash_bits_of_weighted_text(
+    doc: Utf8<'_>,
+    bits: i32,
+    weights: &[u8],
+) -> Result<Option<Vec<u8>>, SqlError> {
     let bits = minhash::BITS.of(bits)?;
     let weights = FeatureWeights::read(weights)?;
-    let doc = encoding::to_utf8(doc)?;
     let signature = HASHER
         .with_borrow_mut(|hasher| hasher.weighted_bins(&doc, bits, &weights, &mut check_for_interrupts))?;
     signature.as_deref().map(bit_varying).transpose()

@@ -1,7 +1,6 @@
 //! `sql/passage.sql`: passages that occur more than once.
 
-use crate::pg::array::Numbers;
-use crate::pg::call::{Call, pg_functions};
+use crate::pg::call::{Call, Utf8, pg_functions};
 use crate::pg::datum::KeptValues;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
@@ -28,8 +27,7 @@ pg_functions!(
 );
 
 /// Returns a row for each passage: its positions in both texts, its length, and its text.
-fn shared_passages(a: &[u8], b: &[u8], min_length: i32, mut rows: ResultSet) -> Result<(), SqlError> {
-    let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
+fn shared_passages(a: Utf8<'_>, b: Utf8<'_>, min_length: i32, mut rows: ResultSet) -> Result<(), SqlError> {
     let min_length = MIN_LENGTH.of(min_length)?;
     for passage in passage::shared_passages(&a, &b, min_length, &mut check_for_interrupts)? {
         check_for_interrupts();
@@ -46,12 +44,15 @@ fn shared_passages(a: &[u8], b: &[u8], min_length: i32, mut rows: ResultSet) -> 
     Ok(())
 }
 
-fn passage_headline(doc: &[u8], other: &[u8], min_length: i32, options: &[u8]) -> Result<Vec<u8>, SqlError> {
-    let (doc, other, options) =
-        (encoding::to_utf8(doc)?, encoding::to_utf8(other)?, encoding::to_utf8(options)?);
+fn passage_headline(
+    doc: Utf8<'_>,
+    other: Utf8<'_>,
+    min_length: i32,
+    options: Utf8<'_>,
+) -> Result<String, SqlError> {
     let min_length = MIN_LENGTH.of(min_length)?;
     let options = HeadlineOptions::parse(&options)?;
-    encoding::to_database(headline::headline(&doc, &other, min_length, &options, &mut check_for_interrupts)?)
+    Ok(headline::headline(&doc, &other, min_length, &options, &mut check_for_interrupts)?)
 }
 
 fn repeated_passages(query: &[u8], min_length: i32, rows: ResultSet) -> Result<(), SqlError> {
@@ -134,12 +135,11 @@ fn corpus_problem(problem: Problem) -> SqlError {
 
 /// Returns a row for each shingle: its level, hash, position and length.
 fn recursive_shingles(
-    doc: &[u8],
+    doc: Utf8<'_>,
     min_level: i32,
     max_level: i32,
     mut rows: ResultSet,
 ) -> Result<(), SqlError> {
-    let doc = encoding::to_utf8(doc)?;
     let levels = recursive::levels(min_level, max_level)?;
     let mut shingler = RecursiveShingler::new(levels, doc.chars().count(), &mut check_for_interrupts)?;
     shingler.add(doc.chars().map(u64::from), &mut |shingle| {
@@ -154,11 +154,10 @@ fn recursive_shingles(
     Ok(())
 }
 
-fn passage_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
+fn passage_sketch(doc: Utf8<'_>, min_length: i32) -> Result<Vec<i64>, SqlError> {
     let level = usize::try_from(min_length).ok().and_then(recursive::level_for);
     let level = level.ok_or_else(|| recursive::no_level(min_length))?;
-    let doc = encoding::to_utf8(doc)?;
-    Ok(Numbers(passage::passage_sketch(&doc, level, &mut check_for_interrupts)?))
+    Ok(passage::passage_sketch(&doc, level, &mut check_for_interrupts)?)
 }
 
 /// A position as `substr` counts it, from 1. It fits, since a text has less than 2^30 characters.

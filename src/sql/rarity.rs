@@ -1,6 +1,6 @@
 //! `sql/rarity.sql`: weights of features, which are larger for features that are rarer in a corpus.
 
-use crate::pg::call::{Call, pg_functions};
+use crate::pg::call::{Call, Utf8, pg_functions};
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, notice, report};
@@ -9,6 +9,7 @@ use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::cell::RefCell;
+use text::features::Scheme;
 use text::sketch::rarity::{self, FeatureCounter, FeatureWeights};
 
 const STATE: StateForm =
@@ -77,21 +78,19 @@ fn counts_of<'a>(state: State) -> &'a mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(state.contents(), rarity::COUNTS_BYTES) }
 }
 
-fn text_similarity(a: &[u8], b: &[u8], weights: &[u8]) -> Result<Option<f64>, SqlError> {
+fn text_similarity(a: Utf8<'_>, b: Utf8<'_>, weights: &[u8]) -> Result<Option<f64>, SqlError> {
     let weights = FeatureWeights::read(weights)?;
-    let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
     Ok(COUNTER.with_borrow_mut(|counter| counter.similarity(&a, &b, &weights, &mut check_for_interrupts))?)
 }
 
-fn text_containment(a: &[u8], b: &[u8], scheme: &[u8]) -> Result<Option<f64>, SqlError> {
-    containment(a, b, &FeatureWeights::equal(encoding::to_utf8(scheme)?.parse()?))
+fn text_containment(a: Utf8<'_>, b: Utf8<'_>, scheme: Scheme) -> Result<Option<f64>, SqlError> {
+    containment(&a, &b, &FeatureWeights::equal(scheme))
 }
 
-fn text_containment_by_weights(a: &[u8], b: &[u8], weights: &[u8]) -> Result<Option<f64>, SqlError> {
-    containment(a, b, &FeatureWeights::read(weights)?)
+fn text_containment_by_weights(a: Utf8<'_>, b: Utf8<'_>, weights: &[u8]) -> Result<Option<f64>, SqlError> {
+    containment(&a, &b, &FeatureWeights::read(weights)?)
 }
 
-fn containment(a: &[u8], b: &[u8], weights: &FeatureWeights<'_>) -> Result<Option<f64>, SqlError> {
-    let (a, b) = (encoding::to_utf8(a)?, encoding::to_utf8(b)?);
-    Ok(COUNTER.with_borrow_mut(|counter| counter.containment(&a, &b, weights, &mut check_for_interrupts))?)
+fn containment(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Result<Option<f64>, SqlError> {
+    Ok(COUNTER.with_borrow_mut(|counter| counter.containment(a, b, weights, &mut check_for_interrupts))?)
 }

@@ -1,7 +1,6 @@
 //! `sql/simhash.sql`: fingerprints of text.
 
-use crate::pg::call::pg_functions;
-use crate::pg::encoding;
+use crate::pg::call::{Utf8, pg_functions};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use base::extend;
@@ -20,9 +19,8 @@ thread_local! {
 
 pg_functions!(simhash, simhash_text);
 
-fn simhash(doc: &[u8], scheme: &[u8]) -> Result<Option<i64>, SqlError> {
-    let scheme = encoding::to_utf8(scheme)?.parse()?;
-    fingerprint(&encoding::to_utf8(doc)?, scheme)
+fn simhash(doc: Utf8<'_>, scheme: Scheme) -> Result<Option<i64>, SqlError> {
+    fingerprint(&doc, scheme)
 }
 
 /// Joins the texts that are not NULL, as `simhash_trigger` does; `None` if all are NULL.

@@ -1,8 +1,6 @@
 //! `sql/sketch.sql`: sketches, and comparisons of sketches.
 
-use crate::pg::array::Numbers;
-use crate::pg::call::pg_functions;
-use crate::pg::encoding;
+use crate::pg::call::{Utf8, pg_functions};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
@@ -28,46 +26,42 @@ pg_functions!(
 
 #[expect(clippy::too_many_arguments, reason = "each is one of the user's")]
 fn manber_sketch(
-    doc: &[u8],
+    doc: Utf8<'_>,
     length: i32,
     sample_bits: i32,
     prime: i64,
     modulus: i64,
     divisor: i64,
-    unit: &[u8],
-    hash: &[u8],
-) -> Result<Numbers<i64>, SqlError> {
-    let (unit, hash) = (encoding::to_utf8(unit)?.parse()?, encoding::to_utf8(hash)?.parse()?);
+    unit: Utf8<'_>,
+    hash: Utf8<'_>,
+) -> Result<Vec<i64>, SqlError> {
+    let (unit, hash) = (unit.parse()?, hash.parse()?);
     let (length, sample_bits) = (manber::LENGTH.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
     let divisor = manber::DIVISOR.of(divisor)?;
     let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
     let parameters = ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash };
-    let sketcher = ManberSketcher::new(parameters)?;
-    Ok(Numbers(sketcher.sketch(&encoding::to_utf8(doc)?, &mut check_for_interrupts)?))
+    Ok(ManberSketcher::new(parameters)?.sketch(&doc, &mut check_for_interrupts)?)
 }
 
-fn winnow_sketch(doc: &[u8], length: i32, span: i32) -> Result<Numbers<i64>, SqlError> {
+fn winnow_sketch(doc: Utf8<'_>, length: i32, span: i32) -> Result<Vec<i64>, SqlError> {
     let parameters = WinnowParameters::new(winnow::LENGTH.of(length)?, winnow::SPAN.of(span)?)?;
-    let doc = encoding::to_utf8(doc)?;
-    Ok(Numbers(parameters.sketch(doc.as_bytes(), &mut check_for_interrupts)?))
+    Ok(parameters.sketch(doc.as_bytes(), &mut check_for_interrupts)?)
 }
 
-fn excerpt_sketch(doc: &[u8], min_length: i32) -> Result<Numbers<i64>, SqlError> {
+fn excerpt_sketch(doc: Utf8<'_>, min_length: i32) -> Result<Vec<i64>, SqlError> {
     let parameters = WinnowParameters::for_excerpts(winnow::MIN_LENGTH.of(min_length)?)?;
-    let doc = encoding::to_utf8(doc)?;
-    Ok(Numbers(parameters.sketch(doc.as_bytes(), &mut check_for_interrupts)?))
+    Ok(parameters.sketch(doc.as_bytes(), &mut check_for_interrupts)?)
 }
 
 fn heintze_sketch(
-    doc: &[u8],
+    doc: Utf8<'_>,
     size: i32,
     length: i32,
     frequent: Array<'_, i64>,
-) -> Result<Numbers<i64>, SqlError> {
+) -> Result<Vec<i64>, SqlError> {
     let parameters = HeintzeParameters::new(heintze::SIZE.of(size)?, heintze::LENGTH.of(length)?)?;
     let frequent = frequent.as_slice().map_err(|_| error::null_in_sketch())?;
-    let doc = encoding::to_utf8(doc)?;
-    Ok(Numbers(parameters.sketch(&doc, frequent, &mut check_for_interrupts)?))
+    Ok(parameters.sketch(&doc, frequent, &mut check_for_interrupts)?)
 }
 
 fn sketch_similarity(a: Array<'_, i64>, b: Array<'_, i64>) -> Result<Option<f64>, SqlError> {

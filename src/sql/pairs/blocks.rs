@@ -1,6 +1,5 @@
 //! `near_blocks`: the blocks for near pairs that a code belongs to.
 
-use crate::pg::array::Numbers;
 use crate::pg::call::pg_functions;
 use crate::pg::code::bits::Bits;
 use crate::pg::report::SqlError;
@@ -19,11 +18,11 @@ thread_local! {
 
 pg_functions!(near_blocks_of_bigint, near_blocks_of_bit);
 
-fn near_blocks_of_bigint(code: i64, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
+fn near_blocks_of_bigint(code: i64, radius: i32, parts: i32) -> Result<Vec<i32>, SqlError> {
     blocks_of(&[code as u64], hamming::BITS, radius, parts)
 }
 
-fn near_blocks_of_bit(code: Bits<'_>, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
+fn near_blocks_of_bit(code: Bits<'_>, radius: i32, parts: i32) -> Result<Vec<i32>, SqlError> {
     check_width(code.length())?;
     let cutter = CodeCutter::new(code.length());
     let words = collect(cutter.words_of(code.bytes()), cutter.width())?;
@@ -31,7 +30,7 @@ fn near_blocks_of_bit(code: Bits<'_>, radius: i32, parts: i32) -> Result<Numbers
 }
 
 /// The blocks that a code belongs to. The parameters are only checked when they change.
-fn blocks_of(words: &[u64], bits: u32, radius: i32, parts: i32) -> Result<Numbers<i32>, SqlError> {
+fn blocks_of(words: &[u64], bits: u32, radius: i32, parts: i32) -> Result<Vec<i32>, SqlError> {
     let parameters = (bits, radius, parts);
     LAST.with_borrow_mut(|last| {
         if last.as_ref().is_none_or(|(of, _)| *of != parameters) {
@@ -40,6 +39,6 @@ fn blocks_of(words: &[u64], bits: u32, radius: i32, parts: i32) -> Result<Number
         }
         let blocks = last.as_ref().map(|(_, blocks)| blocks.blocks_of(words)).transpose()?;
         let blocks = blocks.unwrap_or_default();
-        Ok(Numbers(collect(blocks.iter().map(|&block| block as i32), blocks.len())?))
+        Ok(collect(blocks.iter().map(|&block| block as i32), blocks.len())?)
     })
 }

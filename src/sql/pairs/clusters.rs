@@ -1,9 +1,8 @@
 //! `clusters_of_pairs`: clusters of near pairs that are given as arrays.
 
 use super::error;
-use crate::pg::call::{Call, pg_functions};
+use crate::pg::call::{Call, Utf8, pg_functions};
 use crate::pg::elements::{ArrayElements, Order, SortedKey};
-use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
@@ -17,14 +16,14 @@ pg_functions!(clusters_of_pairs);
 fn clusters_of_pairs(
     a: Datum,
     b: Datum,
-    linkage: &[u8],
+    linkage: Utf8<'_>,
     call: Call,
     mut rows: ResultSet,
 ) -> Result<(), SqlError> {
     // SAFETY: `sql/pairs.sql` declares the function with two arrays of one type.
     let (a, b) = unsafe { (ArrayElements::of(a), ArrayElements::of(b)) };
     let order = Order::of(a.type_, call)?;
-    let linkage = encoding::to_utf8(linkage)?.parse()?;
+    let linkage = linkage.parse()?;
     let (a, b) = (not_null(&a)?, not_null(&b)?);
     let count = a.len();
     if count != b.len() {
