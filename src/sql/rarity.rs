@@ -5,6 +5,7 @@ use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, notice, report};
 use crate::pg::state::{State, StateForm};
+use base::Problem;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
@@ -38,9 +39,9 @@ fn feature_weights_add(call: Call, doc: Option<&[u8]>, scheme: Option<&[u8]>) ->
     if let Some((doc, scheme)) = doc.zip(scheme) {
         let scheme = encoding::to_utf8(scheme)?.parse()?;
         let doc = encoding::to_utf8(doc)?;
-        COUNTER.with_borrow_mut(|counter| {
-            counter.add(counts_of(state), &doc, scheme, &mut check_for_interrupts)
-        })?;
+        let beat = &mut check_for_interrupts;
+        let features = COUNTER.with_borrow_mut(|counter| counter.features(&doc, scheme, beat))?;
+        rarity::add_features(counts_of(state), &features, scheme, beat)?;
     }
     Ok(state)
 }
@@ -80,7 +81,8 @@ fn counts_of<'a>(state: State) -> &'a mut [u8] {
 
 fn text_similarity(a: Utf8<'_>, b: Utf8<'_>, weights: &[u8]) -> Result<Option<f64>, SqlError> {
     let weights = FeatureWeights::read(weights)?;
-    Ok(COUNTER.with_borrow_mut(|counter| counter.similarity(&a, &b, &weights, &mut check_for_interrupts))?)
+    let [a, b] = features_of_both(&a, &b, &weights)?;
+    Ok(weights.similarity(&a, &b, &mut check_for_interrupts))
 }
 
 fn text_containment(a: Utf8<'_>, b: Utf8<'_>, scheme: Scheme) -> Result<Option<f64>, SqlError> {
@@ -92,5 +94,10 @@ fn text_containment_by_weights(a: Utf8<'_>, b: Utf8<'_>, weights: &[u8]) -> Resu
 }
 
 fn containment(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Result<Option<f64>, SqlError> {
-    Ok(COUNTER.with_borrow_mut(|counter| counter.containment(a, b, weights, &mut check_for_interrupts))?)
+    let [a, b] = features_of_both(a, b, weights)?;
+    Ok(weights.containment(&a, &b, &mut check_for_interrupts))
+}
+
+fn features_of_both(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Result<[Vec<i64>; 2], Problem> {
+    COUNTER.with_borrow_mut(|counter| counter.features_of_both(a, b, weights, &mut check_for_interrupts))
 }

@@ -48,43 +48,15 @@ pub struct FeatureCounter {
 }
 
 impl FeatureCounter {
-    /// Adds a text to counts, which must be zeros before the first text.
-    pub fn add(
-        &mut self,
-        counts: &mut [u8],
-        text: &str,
-        scheme: Scheme,
-        heartbeat: &mut dyn Heartbeat,
-    ) -> Result<(), Problem> {
-        let features = self.features(text, scheme, heartbeat)?;
-        add_features(counts, &features, scheme, heartbeat)
-    }
-
-    /// The resemblance of two texts, from 0 to 1; `None` if none of their features has a weight.
-    pub fn similarity(
+    /// The features of two texts, of the scheme that the weights are for.
+    pub fn features_of_both(
         &mut self,
         a: &str,
         b: &str,
         weights: &FeatureWeights<'_>,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Option<f64>, Problem> {
-        let a = self.features(a, weights.scheme, heartbeat)?;
-        let b = self.features(b, weights.scheme, heartbeat)?;
-        Ok(weights.similarity(&a, &b, heartbeat))
-    }
-
-    /// The containment of the text `a` in the text `b`, from 0 to 1; `None` if no feature of `a` has a weight.
-    pub fn containment(
-        &mut self,
-        a: &str,
-        b: &str,
-        weights: &FeatureWeights<'_>,
-        heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Option<f64>, Problem> {
-        let a = self.features(a, weights.scheme, heartbeat)?;
-        let b = self.features(b, weights.scheme, heartbeat)?;
-        let [all, shared] = [weights.sum(&a, None, heartbeat), weights.sum(&a, Some(&b), heartbeat)];
-        Ok((all > 0).then(|| shared as f64 / all as f64))
+    ) -> Result<[Vec<i64>; 2], Problem> {
+        Ok([self.features(a, weights.scheme, heartbeat)?, self.features(b, weights.scheme, heartbeat)?])
     }
 
     /// The hashes of the features of a text, sorted and distinct.
@@ -191,6 +163,13 @@ impl<'a> FeatureWeights<'a> {
         (either > 0).then(|| shared as f64 / either as f64)
     }
 
+    /// The containment of a text in another by their sorted features, from 0 to 1; `None` if no feature of
+    /// the first has a weight.
+    pub fn containment(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<f64> {
+        let [all, shared] = [self.sum(a, None, heartbeat), self.sum(a, Some(b), heartbeat)];
+        (all > 0).then(|| shared as f64 / all as f64)
+    }
+
     /// The weight of sorted features: of all, or of those that are also among the others.
     fn sum(&self, features: &[i64], others: Option<&[i64]>, heartbeat: &mut dyn Heartbeat) -> u64 {
         let is_shared = |feature: &&i64| others.is_none_or(|others| others.binary_search(feature).is_ok());
@@ -281,7 +260,9 @@ mod tests {
     fn counts<T: AsRef<str>>(texts: &[T], scheme: &str) -> Vec<u8> {
         let (mut counter, mut counts) = (FeatureCounter::default(), vec![0; COUNTS_BYTES]);
         for text in texts {
-            counter.add(&mut counts, text.as_ref(), scheme.parse().unwrap(), &mut || ()).unwrap();
+            let scheme = scheme.parse().unwrap();
+            let features = counter.features(text.as_ref(), scheme, &mut || ()).unwrap();
+            add_features(&mut counts, &features, scheme, &mut || ()).unwrap();
         }
         counts
     }
@@ -292,11 +273,13 @@ mod tests {
 
     fn similarity(a: &str, b: &str, weights: &[u8]) -> Option<f64> {
         let weights = FeatureWeights::read(weights).unwrap();
-        FeatureCounter::default().similarity(a, b, &weights, &mut || ()).unwrap()
+        let [a, b] = FeatureCounter::default().features_of_both(a, b, &weights, &mut || ()).unwrap();
+        weights.similarity(&a, &b, &mut || ())
     }
 
     fn containment(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Option<f64> {
-        FeatureCounter::default().containment(a, b, weights, &mut || ()).unwrap()
+        let [a, b] = FeatureCounter::default().features_of_both(a, b, weights, &mut || ()).unwrap();
+        weights.containment(&a, &b, &mut || ())
     }
 
     /// Texts of words, which `word:1` takes as features.
