@@ -3,7 +3,7 @@
 use super::error;
 use super::interrupts::check_for_interrupts;
 use super::report::{self, SqlError};
-use base::{OutOfMemory, reserve};
+use base::{OutOfMemory, collect};
 use pgrx::Array;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::borrow::Cow;
@@ -15,10 +15,7 @@ pub(crate) fn without_nulls<'a>(array: &'a Array<'_, i64>) -> Result<Cow<'a, [i6
     if let Ok(values) = array.as_slice() {
         return Ok(Cow::Borrowed(values));
     }
-    let mut values = Vec::new();
-    reserve(&mut values, array.len())?;
-    values.extend(array.iter().flatten());
-    Ok(Cow::Owned(values))
+    Ok(Cow::Owned(collect(array.iter().flatten(), array.len())?))
 }
 
 pub(crate) fn overlap(a: &Array<'_, i64>, b: &Array<'_, i64>) -> Result<Overlap, SqlError> {
