@@ -7,12 +7,12 @@ from pathlib import Path
 TOKEN = re.compile(
     r"""//[^\n]* | /\*.*?\*/
     | b?r(?P<hashes>\#*)".*?"(?P=hashes) | b?"(?:\\.|[^"\\])*" | b?'(?:\\[^']+|\\'|[^'\\\n])' | '\w+
-    | (?P<test>\#\[cfg\(test\)\]) | \bfn\s+(?P<name>\w+) | (?P<brace>[{}]) | (?P<bracket>[()\[\];])""",
+    | (?P<test>\#\[cfg\((?:test|any\(test,[^]]*\))\)\]) | \bfn\s+(?P<name>\w+) | (?P<brace>[{}]) | (?P<bracket>[()\[\];])""",
     re.DOTALL | re.VERBOSE)
 
 
 class Span:
-    """A function, or an item under #[cfg(test)]: from its first token to the brace that closes it."""
+    """A function, or an item under #[cfg(test)] or #[cfg(any(test, …))]: from its first token to the brace that closes it."""
 
     def __init__(self, name, start, depth, brackets):
         self.name, self.start, self.depth, self.brackets = name, start, depth, brackets
@@ -49,11 +49,11 @@ def without_tests(source):
 
 
 def files(*folders):
-    """The Rust files of the folders, but for those that are tests: in a folder `tests`, or under #[cfg(test)] where they are declared."""
+    """The Rust files of the folders, but for those that are tests: in a folder `tests`, or under such an attribute where they are declared."""
     found = {path: path.read_text(encoding='utf-8') for folder in folders for path in Path(folder).rglob('*.rs') if 'tests' not in path.parts}
     for path, source in list(found.items()):
         folder = path.parent if path.stem in ('mod', 'lib') else path.with_suffix('')
-        for name in re.findall(r'#\[cfg\(test\)\]\s+(?:pub(?:\(\w+\))? )?mod (\w+);', source):
+        for name in re.findall(r'#\[cfg\((?:test|any\(test,[^]]*\))\)\]\s+(?:pub(?:\(\w+\))? )?mod (\w+);', source):
             found.pop(folder / f'{name}.rs', None)
     return dict(sorted(found.items()))
 

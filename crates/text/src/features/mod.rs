@@ -17,6 +17,7 @@ pub(crate) use scheme::FeatureRule;
 pub use scheme::{EXAMPLE, MAX_SHINGLE, SCHEMES, Scheme, SchemeFamily};
 pub(crate) use sink::Sink;
 #[doc(hidden)]
+#[cfg(any(test, feature = "oracle"))]
 pub use words::words_in_both_ways;
 
 use base::OutOfMemory;

@@ -27,6 +27,7 @@ mod latin;
 mod letters;
 mod machine;
 mod normal;
+#[cfg(any(test, feature = "oracle"))]
 mod oracle;
 mod output;
 mod readable_word;
@@ -40,6 +41,7 @@ mod writer;
 
 pub(crate) use letters::add_letters;
 pub(crate) use normal::Keep;
+#[cfg(any(test, feature = "oracle"))]
 pub use oracle::words_in_both_ways;
 pub(crate) use readable_word::{ReadableWord, TakeWord};
 
