@@ -1,9 +1,10 @@
-//! `sql/rare_code.sql`: makes a function that returns the code of a text, with the weights of a table's texts.
+//! `sql/rare_code.sql`: makes a function that returns the code of a text, with the weights of a table's
+//! texts.
 //!
-//! The weights are a constant in the body of the function. So the function is IMMUTABLE, generated columns and
-//! indexes can use it, and dumps and subscribers have the same weights. All statements run with the rights of
-//! the caller. They call nothing that the owner of the table could have written, apart from what a SELECT of
-//! the texts runs as well.
+//! The weights are a constant in the body of the function. So the function is IMMUTABLE, generated columns
+//! and indexes can use it, and dumps and subscribers have the same weights. All statements run with the
+//! rights of the caller. They call nothing that the owner of the table could have written, apart from what a
+//! SELECT of the texts runs as well.
 
 use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::encoding::for_message;

@@ -150,8 +150,8 @@ impl CodeRow<'_> {
 /// Locks a table until the end of the transaction, so that its name cannot pass to another table meanwhile.
 /// Returns the quoted name.
 fn hold(table: pg_sys::Oid) -> Result<CString, SqlError> {
-    // SAFETY: the function waits for the lock, and opens the relation if it still exists. Each name is a string
-    // in the current memory context.
+    // SAFETY: the function waits for the lock, and opens the relation if it still exists. Each name is a
+    // string in the current memory context.
     unsafe {
         let opened = pg_sys::try_relation_open(table, pg_sys::AccessShareLock as i32);
         if opened.is_null() {

@@ -8,8 +8,8 @@ use pgrx::pg_sys;
 use pgrx::spi::Spi;
 use std::ffi::{CStr, CString};
 
-/// Runs statements, which are given in parts. Returns the first column of the last statement's first row, if it
-/// is not NULL.
+/// Runs statements, which are given in parts. Returns the first column of the last statement's first row, if
+/// it is not NULL.
 pub(crate) fn run(statements: &[&[u8]]) -> Option<CString> {
     let statements = c_string(statements);
     // SAFETY: SPI is connected. It keeps the rows of a query until it is disconnected.

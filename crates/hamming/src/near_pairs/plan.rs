@@ -101,8 +101,9 @@ impl RowDifferences {
         f64::max(scattered, near as f64 / differences.len().max(1) as f64)
     }
 
-    /// The same for one of several codes, but sampled pairs that another code separates differ in all bits. Their
-    /// distance by that code is beyond its radius by a quarter of the way to the distance of scattered rows.
+    /// The same for one of several codes, but sampled pairs that another code separates differ in all bits.
+    /// Their distance by that code is beyond its radius by a quarter of the way to the distance of scattered
+    /// rows.
     pub(super) fn not_separated(
         &self,
         codes: &[(Range<usize>, u32)],

@@ -62,8 +62,9 @@ impl JoinPlan {
         segments.filter(|plan| plan.1 < all.1).unwrap_or(all)
     }
 
-    /// For each of several codes, the plan that leaves its crowds to the other codes, with its cost: that of the
-    /// pairs that no other code separates, and that of joining the crowd of each segment by another code.
+    /// For each of several codes, the plan that leaves its crowds to the other codes, with its cost: that of
+    /// the pairs that no other code separates, and that of joining the crowd of each segment by another
+    /// code.
     fn of_crowds(
         size: &JoinSize,
         spread: &RowDifferences,

@@ -7,9 +7,10 @@
 //! weighs log₂(1/s)²/8, rounded up: hardly anything if many texts have it, and 32 if one of 65,536 has it.
 //!
 //! The resemblance of two texts is then the weight of the features that they share, divided by the weight of
-//! all features of either. The containment of a text in another is the weight of the features that they share,
-//! divided by the weight of its own features. A signature estimates the resemblance if each feature counts as many times as it weighs
-//! (Haveliwala, Gionis and Indyk, "Scalable Techniques for Clustering the Web", 2000).
+//! all features of either. The containment of a text in another is the weight of the features that they
+//! share, divided by the weight of its own features. A signature estimates the resemblance if each feature
+//! counts as many times as it weighs (Haveliwala, Gionis and Indyk, "Scalable Techniques for Clustering the
+//! Web", 2000).
 //!
 //! Guarantee: the order of the texts has no effect, nor has the way in which counting was divided; the
 //! resemblance is exact, and its estimate from a signature is unbiased. Cost: linear time, and sorting a

@@ -19,7 +19,8 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Whether a run has punctuation inside that every address has unless it is a UUID, or is long enough for one.
+/// Whether a run has punctuation inside that every address has unless it is a UUID, or is long enough for
+/// one.
 pub(super) fn may_have_address(run: &str) -> bool {
     let before_end = &run.as_bytes()[..run.len() - 1];
     run.len() >= UUID_LENGTH || before_end.iter().any(|byte| b"/.@:".contains(byte))
