@@ -37,11 +37,11 @@ fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, S
     ]
     .concat(); // Bounded: a name.
     let find: [&[u8]; 3] = [b"SELECT pg_catalog.to_regprocedure(", &signature, b")::pg_catalog.oid"];
-    if run(&find).is_some() {
+    if run(&find)?.is_some() {
         return Err(already_exists(name));
     }
     // Otherwise the error would quote the statement with its weights.
-    if let Some(schema) = run(&[MAY_NOT_CREATE]) {
+    if let Some(schema) = run(&[MAY_NOT_CREATE])? {
         return Err(may_not_create(&schema));
     }
     let statements = run(&[
@@ -61,9 +61,9 @@ fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, S
         b"::pg_catalog.text AS body FROM ",
         table.to_bytes(),
         b" LIMIT 20000) AS sample) AS learned",
-    ]);
-    run(&[statements.unwrap_or_default().to_bytes()]);
-    let function = run(&find).and_then(|oid| oid.to_str().ok()?.parse::<u32>().ok());
+    ])?;
+    run(&[statements.unwrap_or_default().to_bytes()])?;
+    let function = run(&find)?.and_then(|oid| oid.to_str().ok()?.parse::<u32>().ok());
     Ok(Oid::from(function.unwrap_or_default()).into())
 }
 

@@ -7,6 +7,7 @@ use SimhashTest;
 
 # Functions with a body in SQL, and a call of each.
 my %calls = (
+	'rare_code(text,bytea)' => q{shared.rare_code('a cat', (SELECT shared.feature_weights(t, 'word:1') FROM (VALUES ('a cat'), ('a dog')) AS v (t)))},
 	'simhash(tsvector)' => q{shared.simhash(to_tsvector('simple', 'a cat and a cat'))},
 	'simhash_decode(numeric)' => q{shared.simhash_decode(18446744073709551615)});
 

@@ -4,23 +4,29 @@ pub(crate) mod code_column;
 pub(crate) mod corpus;
 
 use super::varlena::c_string;
+use base::{OutOfMemory, extend};
 use pgrx::pg_sys;
 use pgrx::spi::Spi;
 use std::ffi::{CStr, CString};
 
 /// Runs statements, which are given in parts. Returns the first column of the last statement's first row, if
 /// it is not NULL.
-pub(crate) fn run(statements: &[&[u8]]) -> Option<CString> {
+pub(crate) fn run(statements: &[&[u8]]) -> Result<Option<CString>, OutOfMemory> {
     let statements = c_string(statements);
     // SAFETY: SPI is connected. It keeps the rows of a query until it is disconnected.
     Spi::connect(|_| unsafe {
         pg_sys::SPI_execute(statements.cast_mut_ptr(), false, 0);
         let rows = pg_sys::SPI_tuptable;
         if rows.is_null() || pg_sys::SPI_processed == 0 {
-            return None;
+            return Ok(None);
         }
         let value = pg_sys::SPI_getvalue(*(*rows).vals, (*rows).tupdesc, 1);
-        (!value.is_null()).then(|| CStr::from_ptr(value).to_owned())
+        if value.is_null() {
+            return Ok(None);
+        }
+        let mut copy = Vec::new();
+        extend(&mut copy, CStr::from_ptr(value).to_bytes_with_nul())?;
+        Ok(Some(CString::from_vec_with_nul_unchecked(copy)))
     })
 }
 
