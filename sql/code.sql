@@ -5,43 +5,43 @@
 
 CREATE FUNCTION hamming(a bigint, b bigint) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
-    AS 'MODULE_PATHNAME', 'hamming';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming';
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
     'number of bits in which two codes differ, 0 to 64';
 
 CREATE FUNCTION hamming(a bit, b bit) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
-    AS 'MODULE_PATHNAME', 'hamming_bits';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bits';
 COMMENT ON FUNCTION hamming(bit, bit) IS
     'number of bits in which two strings of one length differ';
 
 CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_within_support
-    AS 'MODULE_PATHNAME', 'hamming_within';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_within';
 COMMENT ON FUNCTION hamming_within(bigint, bigint, integer) IS
     'whether two codes differ in at most radius bits';
 
 CREATE FUNCTION hamming_within(a bit, b bit, radius integer) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_within_support
-    AS 'MODULE_PATHNAME', 'hamming_bits_within';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bits_within';
 COMMENT ON FUNCTION hamming_within(bit, bit, integer) IS
     'whether two strings of one length differ in at most radius bits';
 
 CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
-    AS 'MODULE_PATHNAME', 'hamming_similarity';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_similarity';
 COMMENT ON FUNCTION hamming_similarity(bigint, bigint) IS
     'share of equal bits of two codes, 0 to 1';
 
 CREATE FUNCTION hamming_similarity(a bit, b bit) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
-    AS 'MODULE_PATHNAME', 'hamming_bits_similarity';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bits_similarity';
 COMMENT ON FUNCTION hamming_similarity(bit, bit) IS
     'share of equal bits of two strings of one length, 0 to 1; 1 if they are empty';
 
 CREATE FUNCTION hamming_radius(similarity double precision, bits integer DEFAULT 64) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'hamming_radius';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_radius';
 COMMENT ON FUNCTION hamming_radius(double precision, integer) IS
     'largest distance at which codes of this number of bits have at least this share of equal bits: 0.90 gives 6, of 256 bits 25';
 
@@ -70,22 +70,22 @@ CREATE TYPE hamming_ball;
 
 CREATE FUNCTION hamming_ball_in(cstring) RETURNS hamming_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'hamming_ball_in';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_ball_in';
 COMMENT ON FUNCTION hamming_ball_in(cstring) IS 'text input, <center,radius>';
 
 CREATE FUNCTION hamming_ball_out(hamming_ball) RETURNS cstring
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'hamming_ball_out';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_ball_out';
 COMMENT ON FUNCTION hamming_ball_out(hamming_ball) IS 'text output';
 
 CREATE FUNCTION hamming_ball_recv(internal) RETURNS hamming_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'hamming_ball_recv';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_ball_recv';
 COMMENT ON FUNCTION hamming_ball_recv(internal) IS 'binary input';
 
 CREATE FUNCTION hamming_ball_send(hamming_ball) RETURNS bytea
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'hamming_ball_send';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_ball_send';
 COMMENT ON FUNCTION hamming_ball_send(hamming_ball) IS 'binary output';
 
 CREATE TYPE hamming_ball (
@@ -103,22 +103,22 @@ CREATE TYPE hamming_bit_ball;
 
 CREATE FUNCTION hamming_bit_ball_in(cstring) RETURNS hamming_bit_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'hamming_bit_ball_in';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bit_ball_in';
 COMMENT ON FUNCTION hamming_bit_ball_in(cstring) IS 'text input, <center,radius>';
 
 CREATE FUNCTION hamming_bit_ball_out(hamming_bit_ball) RETURNS cstring
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'hamming_bit_ball_out';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bit_ball_out';
 COMMENT ON FUNCTION hamming_bit_ball_out(hamming_bit_ball) IS 'text output';
 
 CREATE FUNCTION hamming_bit_ball_recv(internal) RETURNS hamming_bit_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'hamming_bit_ball_recv';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bit_ball_recv';
 COMMENT ON FUNCTION hamming_bit_ball_recv(internal) IS 'binary input';
 
 CREATE FUNCTION hamming_bit_ball_send(hamming_bit_ball) RETURNS bytea
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'hamming_bit_ball_send';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bit_ball_send';
 COMMENT ON FUNCTION hamming_bit_ball_send(hamming_bit_ball) IS 'binary output';
 
 CREATE TYPE hamming_bit_ball (
@@ -135,29 +135,29 @@ COMMENT ON TYPE hamming_bit_ball IS
 
 CREATE FUNCTION hamming_ball(center bigint, radius integer) RETURNS hamming_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
-    AS 'MODULE_PATHNAME', 'hamming_ball';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_ball';
 COMMENT ON FUNCTION hamming_ball(bigint, integer) IS
     'all codes within a radius of a center';
 
 CREATE FUNCTION hamming_ball(center bit, radius integer) RETURNS hamming_bit_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'hamming_bit_ball';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bit_ball';
 COMMENT ON FUNCTION hamming_ball(bit, integer) IS
     'all strings of bits within a radius of a center';
 
 CREATE FUNCTION hamming_ball_contained(bigint, hamming_ball) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
-    AS 'MODULE_PATHNAME', 'hamming_ball_contained';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_ball_contained';
 COMMENT ON FUNCTION hamming_ball_contained(bigint, hamming_ball) IS 'implementation of <@';
 
 CREATE FUNCTION hamming_ball_contained(bit, hamming_bit_ball) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'hamming_bit_ball_contained';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bit_ball_contained';
 COMMENT ON FUNCTION hamming_ball_contained(bit, hamming_bit_ball) IS 'implementation of <@';
 
 CREATE FUNCTION hamming_ball_near(hamming_ball, hamming_ball) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
-    AS 'MODULE_PATHNAME', 'hamming_ball_near';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_ball_near';
 COMMENT ON FUNCTION hamming_ball_near(hamming_ball, hamming_ball) IS 'implementation of ~';
 
 CREATE OPERATOR <@ (

@@ -4,12 +4,12 @@ CREATE TYPE sketch_query;
 
 CREATE FUNCTION sketch_query_in(cstring) RETURNS sketch_query
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'sketch_query_in';
+    AS 'MODULE_PATHNAME', 'simhash_pg_sketch_query_in';
 COMMENT ON FUNCTION sketch_query_in(cstring) IS 'always an error: queries exist in index conditions only';
 
 CREATE FUNCTION sketch_query_out(sketch_query) RETURNS cstring
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'sketch_query_out';
+    AS 'MODULE_PATHNAME', 'simhash_pg_sketch_query_out';
 COMMENT ON FUNCTION sketch_query_out(sketch_query) IS 'the share that is asked for, and the values of the sketch';
 
 CREATE TYPE sketch_query (
@@ -23,13 +23,13 @@ COMMENT ON TYPE sketch_query IS 'sketch with the share of common values that an 
 
 CREATE FUNCTION sketch_query_of(sketch bigint[], measure integer, share double precision) RETURNS sketch_query
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'sketch_query_of';
+    AS 'MODULE_PATHNAME', 'simhash_pg_sketch_query_of';
 COMMENT ON FUNCTION sketch_query_of(bigint[], integer, double precision) IS
     'sketches whose similarity to this one (measure 0), whose share of its values (1), or the share of whose own values in it (2) is at least a number; the planner makes it of sketch_similar and sketch_contained';
 
 CREATE FUNCTION sketch_matches(bigint[], sketch_query) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20
-    AS 'MODULE_PATHNAME', 'sketch_matches';
+    AS 'MODULE_PATHNAME', 'simhash_pg_sketch_matches';
 COMMENT ON FUNCTION sketch_matches(bigint[], sketch_query) IS 'implementation of @@';
 
 CREATE OPERATOR @@ (
@@ -43,18 +43,18 @@ COMMENT ON OPERATOR @@ (bigint[], sketch_query) IS 'whether the sketch has the s
 
 CREATE FUNCTION gin_sketch_keys(bigint[], internal, internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gin_sketch_keys';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gin_sketch_keys';
 COMMENT ON FUNCTION gin_sketch_keys(bigint[], internal, internal) IS 'GIN support of sketch_ops';
 
 CREATE FUNCTION gin_sketch_query_keys(bigint[], internal, smallint, internal, internal, internal, internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gin_sketch_query_keys';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gin_sketch_query_keys';
 COMMENT ON FUNCTION gin_sketch_query_keys(bigint[], internal, smallint, internal, internal, internal, internal) IS
     'GIN support of sketch_ops';
 
 CREATE FUNCTION gin_sketch_consistent(internal, smallint, bigint[], integer, internal, internal, internal) RETURNS "char"
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gin_sketch_consistent';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gin_sketch_consistent';
 COMMENT ON FUNCTION gin_sketch_consistent(internal, smallint, bigint[], integer, internal, internal, internal) IS
     'GIN support of sketch_ops';
 

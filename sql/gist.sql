@@ -4,12 +4,12 @@ CREATE TYPE gist_hamming_key;
 
 CREATE FUNCTION gist_hamming_key_in(cstring) RETURNS gist_hamming_key
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_key_in';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_key_in';
 COMMENT ON FUNCTION gist_hamming_key_in(cstring) IS 'always an error: keys exist in indexes only';
 
 CREATE FUNCTION gist_hamming_key_out(gist_hamming_key) RETURNS cstring
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_key_out';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_key_out';
 COMMENT ON FUNCTION gist_hamming_key_out(gist_hamming_key) IS
     'bits that all codes of a subtree have, and bits that any has';
 
@@ -23,44 +23,44 @@ COMMENT ON TYPE gist_hamming_key IS 'key of GiST indexes on codes';
 
 CREATE FUNCTION gist_hamming_consistent(internal, bigint, smallint, oid, internal) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_consistent';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_consistent';
 COMMENT ON FUNCTION gist_hamming_consistent(internal, bigint, smallint, oid, internal) IS
     'GiST support';
 
 CREATE FUNCTION gist_hamming_union(internal, internal) RETURNS gist_hamming_key
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_union';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_union';
 COMMENT ON FUNCTION gist_hamming_union(internal, internal) IS 'GiST support';
 
 CREATE FUNCTION gist_hamming_compress(internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_compress';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_compress';
 COMMENT ON FUNCTION gist_hamming_compress(internal) IS 'GiST support';
 
 CREATE FUNCTION gist_hamming_penalty(internal, internal, internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_penalty';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_penalty';
 COMMENT ON FUNCTION gist_hamming_penalty(internal, internal, internal) IS 'GiST support';
 
 CREATE FUNCTION gist_hamming_picksplit(internal, internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_picksplit';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_picksplit';
 COMMENT ON FUNCTION gist_hamming_picksplit(internal, internal) IS 'GiST support';
 
 CREATE FUNCTION gist_hamming_same(gist_hamming_key, gist_hamming_key, internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_same';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_same';
 COMMENT ON FUNCTION gist_hamming_same(gist_hamming_key, gist_hamming_key, internal) IS 'GiST support';
 
 CREATE FUNCTION gist_hamming_distance(internal, bigint, smallint, oid, internal) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_distance';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_distance';
 COMMENT ON FUNCTION gist_hamming_distance(internal, bigint, smallint, oid, internal) IS
     'GiST support';
 
 CREATE FUNCTION gist_hamming_sortsupport(internal) RETURNS void
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'gist_hamming_sortsupport';
+    AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_sortsupport';
 COMMENT ON FUNCTION gist_hamming_sortsupport(internal) IS 'GiST support';
 
 -- Not the default for bigint: that is btree_gist's. It has no function to fetch values, because index-only scans of

@@ -2,7 +2,7 @@
 
 CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
     LANGUAGE C STRICT
-    AS 'MODULE_PATHNAME', 'hamming_handler';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_handler';
 COMMENT ON FUNCTION hamming_handler(internal) IS 'handler of the access method hamming';
 
 CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
@@ -111,7 +111,7 @@ CREATE FUNCTION hamming_index_stats(
 )
     RETURNS SETOF record
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 1
-    AS 'MODULE_PATHNAME', 'hamming_index_stats';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_index_stats';
 COMMENT ON FUNCTION hamming_index_stats(regclass) IS
     'what an index of type hamming consists of, or its problem if it is damaged; expected_pages[r + 1] are read at radius r';
 
@@ -123,7 +123,7 @@ CREATE FUNCTION hamming_index_check(
 )
     RETURNS SETOF record
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000
-    AS 'MODULE_PATHNAME', 'hamming_index_check';
+    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_index_check';
 COMMENT ON FUNCTION hamming_index_check(regclass, boolean) IS
     'what is wrong with an index of type hamming, and in which block: no row if nothing is';
 

@@ -11,7 +11,7 @@ CREATE FUNCTION shared_passages(
 )
     RETURNS SETOF record
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10
-    AS 'MODULE_PATHNAME', 'shared_passages';
+    AS 'MODULE_PATHNAME', 'simhash_pg_shared_passages';
 COMMENT ON FUNCTION shared_passages(text, text, integer) IS
     'the longest passages that two texts share, of at least so many characters, which is the whole text if they are equal; positions as substr counts them';
 
@@ -26,13 +26,13 @@ CREATE FUNCTION recursive_shingles(
 )
     RETURNS SETOF record
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 1000
-    AS 'MODULE_PATHNAME', 'recursive_shingles';
+    AS 'MODULE_PATHNAME', 'simhash_pg_recursive_shingles';
 COMMENT ON FUNCTION recursive_shingles(text, integer, integer) IS
     'hashes of pieces of 4, 16, 64 ... characters: texts that share 6, 26, 106 ... characters share one of level 1, 2, 3 ... (Sitaker 2021)';
 
 CREATE FUNCTION passage_sketch(doc text, min_length integer) RETURNS bigint[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 SUPPORT sketch_support
-    AS 'MODULE_PATHNAME', 'passage_sketch';
+    AS 'MODULE_PATHNAME', 'simhash_pg_passage_sketch';
 COMMENT ON FUNCTION passage_sketch(text, integer) IS
     'recursive shingles by which every text that shares so many characters is found: texts that do have a value in common';
 
@@ -47,7 +47,7 @@ CREATE FUNCTION repeated_passages(
 )
     RETURNS SETOF record
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000
-    AS 'MODULE_PATHNAME', 'repeated_passages';
+    AS 'MODULE_PATHNAME', 'simhash_pg_repeated_passages';
 COMMENT ON FUNCTION repeated_passages(text, integer) IS
     'what stood before in the documents of a query, which returns keys and texts: every run of at least so many characters, and where it stood first; positions as substr counts them';
 
@@ -63,12 +63,12 @@ CREATE FUNCTION repeated_passages(
 )
     RETURNS SETOF record
     LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000 ROWS 1000
-    AS 'MODULE_PATHNAME', 'repeated_passages_of_keys';
+    AS 'MODULE_PATHNAME', 'simhash_pg_repeated_passages_of_keys';
 COMMENT ON FUNCTION repeated_passages(text, integer, anyelement) IS
     'repeated_passages with keys of another type than bigint: the type of the third argument, such as NULL::uuid';
 
 CREATE FUNCTION passage_headline(doc text, other text, min_length integer DEFAULT 50, options text DEFAULT '') RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
-    AS 'MODULE_PATHNAME', 'passage_headline';
+    AS 'MODULE_PATHNAME', 'simhash_pg_passage_headline';
 COMMENT ON FUNCTION passage_headline(text, text, integer, text) IS
     'the first text with every passage marked that it shares with the second, of at least so many characters; options are written as for ts_headline';

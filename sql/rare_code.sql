@@ -8,6 +8,6 @@ COMMENT ON FUNCTION rare_code(text, bytea) IS
 
 CREATE FUNCTION create_rare_code(name name, source regclass, body name) RETURNS regprocedure
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000
-    AS 'MODULE_PATHNAME', 'create_rare_code';
+    AS 'MODULE_PATHNAME', 'simhash_pg_create_rare_code';
 COMMENT ON FUNCTION create_rare_code(name, regclass, name) IS
     'creates a function of this name, which returns the rare_code of a text, with the weights of pairs of words in 20,000 texts of a table''s column';

@@ -2,13 +2,13 @@
 
 CREATE FUNCTION simhash_encode(code bigint, scheme text DEFAULT NULL) RETURNS text
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'simhash_encode';
+    AS 'MODULE_PATHNAME', 'simhash_pg_simhash_encode';
 COMMENT ON FUNCTION simhash_encode(bigint, text) IS
     'a fingerprint in base32, 13 letters, after its scheme if that is given';
 
 CREATE FUNCTION simhash_decode(spelling text) RETURNS bigint
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'simhash_decode';
+    AS 'MODULE_PATHNAME', 'simhash_pg_simhash_decode';
 COMMENT ON FUNCTION simhash_decode(text) IS
     'the fingerprint that is written in base32 (with or without a scheme), 16 hexadecimal or 64 binary digits, or 0x and up to 16 hexadecimal digits; 16 digits without a letter, which may be decimal, need the 0x';
 
@@ -21,12 +21,12 @@ COMMENT ON FUNCTION simhash_decode(numeric) IS
 
 CREATE FUNCTION code_encode(code bit varying) RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'code_encode';
+    AS 'MODULE_PATHNAME', 'simhash_pg_code_encode';
 COMMENT ON FUNCTION code_encode(bit varying) IS
     'a string of bits, a multiple of 4, in hexadecimal digits';
 
 CREATE FUNCTION code_decode(spelling text) RETURNS bit varying
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
-    AS 'MODULE_PATHNAME', 'code_decode';
+    AS 'MODULE_PATHNAME', 'simhash_pg_code_decode';
 COMMENT ON FUNCTION code_decode(text) IS
     'the string of bits that is written in hexadecimal digits, of either case; white space is skipped';

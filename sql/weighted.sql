@@ -2,24 +2,24 @@
 
 CREATE FUNCTION simhash(features text[], weights double precision[] DEFAULT NULL) RETURNS bigint
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 500
-    AS 'MODULE_PATHNAME', 'simhash_of_features';
+    AS 'MODULE_PATHNAME', 'simhash_pg_simhash_of_features';
 COMMENT ON FUNCTION simhash(text[], double precision[]) IS
     'similarity fingerprint of features, each with its weight or 1; NULL if they have no weight';
 
 -- Servers that share rows (Citus) send the state to each other, so its format never changes.
 CREATE FUNCTION simhash_agg_add(state bytea, feature text, weight double precision) RETURNS bytea
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'simhash_agg_add_weighted';
+    AS 'MODULE_PATHNAME', 'simhash_pg_simhash_agg_add_weighted';
 COMMENT ON FUNCTION simhash_agg_add(bytea, text, double precision) IS 'of the aggregate simhash_agg: takes a feature and its weight';
 
 CREATE FUNCTION simhash_agg_combine(state bytea, other bytea) RETURNS bytea
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'simhash_agg_combine';
+    AS 'MODULE_PATHNAME', 'simhash_pg_simhash_agg_combine';
 COMMENT ON FUNCTION simhash_agg_combine(bytea, bytea) IS 'of the aggregate simhash_agg: joins what two workers or servers have';
 
 CREATE FUNCTION simhash_agg_final(state bytea) RETURNS bigint
     LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1
-    AS 'MODULE_PATHNAME', 'simhash_agg_final';
+    AS 'MODULE_PATHNAME', 'simhash_pg_simhash_agg_final';
 COMMENT ON FUNCTION simhash_agg_final(bytea) IS 'of the aggregate simhash_agg: the fingerprint';
 
 CREATE AGGREGATE simhash_agg(feature text, weight double precision) (

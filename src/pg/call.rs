@@ -11,19 +11,19 @@ use std::borrow::Cow;
 use std::ffi::CStr;
 use text::features::Scheme;
 
-/// Exports functions to PostgreSQL under their own names, each with the record that PostgreSQL needs to call
-/// it. Each argument is an [`Argument`], and each result [`Returned`]. Errors and panics become errors of the
+/// Exports functions to PostgreSQL, each with the record that PostgreSQL needs to call it. The symbols begin
+/// with `simhash_pg_`, since the libraries of a server share their symbols. Each argument is an [`Argument`], and each result [`Returned`]. Errors and panics become errors of the
 /// query.
 macro_rules! pg_functions {
     ($($name:ident),* $(,)?) => {$(
         const _: () = {
-            #[unsafe(export_name = concat!("pg_finfo_", stringify!($name)))]
+            #[unsafe(export_name = concat!("pg_finfo_simhash_pg_", stringify!($name)))]
             extern "C" fn record() -> &'static pgrx::pg_sys::Pg_finfo_record {
                 &pgrx::pg_sys::Pg_finfo_record { api_version: 1 }
             }
 
             #[pgrx::pg_guard]
-            #[unsafe(export_name = stringify!($name))]
+            #[unsafe(export_name = concat!("simhash_pg_", stringify!($name)))]
             extern "C-unwind" fn entry(call: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
                 // SAFETY: PostgreSQL passes a call, which lives until we return. The SQL of the extension
                 // declares the function with arguments of these types.

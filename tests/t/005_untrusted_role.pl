@@ -23,7 +23,7 @@ is($code, 0, 'and uses it') or diag($err);
 is($out, "t|0|t|0|1\n", 'with the right results');
 
 ($code, $out, $err) = as_developer(
-	q{CREATE FUNCTION mine(bigint, bigint) RETURNS integer LANGUAGE C AS '$libdir/simhash_pg', 'hamming'});
+	q{CREATE FUNCTION mine(bigint, bigint) RETURNS integer LANGUAGE C AS '$libdir/simhash_pg', 'simhash_pg_hamming'});
 isnt($code, 0, 'but cannot declare functions of the library otherwise');
 
 # Row-level security: what can raise, and so tell something of a row, must not see a row that the policy

@@ -47,7 +47,8 @@ pub(crate) fn is_gist_key(type_: Oid) -> bool {
 
 /// Whether a function is in C and has this symbol.
 fn is_ours(function: Oid, symbol: &CStr) -> bool {
-    is_in_c(function, |source| source == symbol)
+    let symbol = Some(symbol.to_bytes());
+    is_in_c(function, |source| source.to_bytes().strip_prefix(b"simhash_pg_") == symbol)
 }
 
 /// Whether a function is in C, which only superusers can declare, and has an accepted symbol.

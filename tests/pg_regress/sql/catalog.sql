@@ -13,6 +13,9 @@ WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::name) IS
 SELECT DISTINCT identity LIKE 'public.%' AS in_public
 FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg',
      LATERAL pg_identify_object(d.classid, d.objid, 0) WHERE d.deptype = 'e' AND d.classid <> 'pg_am'::regclass;
+-- no symbol is one that the library of another extension may have, too
+SELECT count(*) AS without_prefix FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg' WHERE p.probin IS NOT NULL AND p.prosrc NOT LIKE 'simhash\_pg\_%';
 -- the extension can be created in any schema
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION simhash_pg SET SCHEMA elsewhere;
