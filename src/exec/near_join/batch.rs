@@ -50,30 +50,35 @@ const GROWTH: usize = 256;
 /// portion at a time. It takes only a few such batches, since the inner side is sorted for each.
 const PARTS_OF_PORTION: usize = 4;
 
+/// The most rows of a batch, since rows without columns and codes take only a bit each.
+const MOST_ROWS: usize = 1 << 26;
+
 /// How many outer rows a batch may have, if the outer side is not in files.
 pub(super) struct BatchSize {
     may_end_early: bool,
     portion: usize,
+    taken: usize,
     pub(super) rows: usize,
 }
 
 impl BatchSize {
     pub(super) fn new(stored: &StoredJoin) -> Self {
-        Self { may_end_early: stored.may_end_early, portion: stored.portion, rows: FIRST_BATCH }
+        Self { may_end_early: stored.may_end_early, portion: stored.portion, taken: 0, rows: FIRST_BATCH }
     }
 
     pub(super) fn restart(&mut self) {
-        self.rows = FIRST_BATCH;
+        (self.taken, self.rows) = (0, FIRST_BATCH);
     }
 
-    /// Grows, when so many outer rows have been taken.
+    /// Grows, when so many further outer rows have been taken.
     ///
     /// In a parallel plan, processes take rows from one scan, and one that filled its memory would leave no
     /// rows to the others. So each takes its portion first, and then fractions of a portion while rows are
     /// left. Smaller batches would be shared more evenly, but the inner side is sorted for each batch.
-    pub(super) fn grow(&mut self, taken: usize) {
-        let portion = self.portion;
-        self.rows = if self.may_end_early { self.rows.saturating_mul(GROWTH) } else { usize::MAX };
+    pub(super) fn grow(&mut self, rows: usize) {
+        self.taken += rows;
+        let Self { portion, taken, .. } = *self;
+        self.rows = if self.may_end_early { (self.rows * GROWTH).min(MOST_ROWS) } else { MOST_ROWS };
         if portion > 0 {
             let share = portion.saturating_sub(taken).max(portion.max(taken) / PARTS_OF_PORTION);
             self.rows = self.rows.min(share.max(FIRST_BATCH));

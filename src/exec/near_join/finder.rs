@@ -52,10 +52,9 @@ impl PairFinder {
         Ok(())
     }
 
-    /// Bytes of memory that the pairs and the joined codes take.
+    /// Bytes of memory that the pairs take.
     pub(super) fn bytes(&self) -> usize {
-        let joined: usize = self.joined.0.iter().map(Vec::capacity).sum();
-        self.pairs.capacity() * size_of::<(u32, u32)>() + joined * size_of::<u64>()
+        self.pairs.capacity() * size_of::<(u32, u32)>()
     }
 
     /// The next pair that was found.

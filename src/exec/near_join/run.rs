@@ -249,8 +249,8 @@ impl NearJoin {
                 if inner.rows.len() == 0 && !has_codes && !output.kind().fills(Side::Outer) {
                     return Ok(end);
                 }
-                outer.first += outer.rows.len() as u64;
                 outer.clear();
+                outer.matched.clear();
                 let have_codes = has_codes && !self.radii.is_empty();
                 reader.read(Side::Outer, batch, (size.rows, memory::of_load()), have_codes)?;
             }
@@ -260,7 +260,7 @@ impl NearJoin {
         if outer.rows.len() == 0 {
             return Ok(end);
         }
-        size.grow(outer.first as usize + outer.rows.len());
+        size.grow(outer.rows.len());
         output.begin_batch();
         let pass = self.partitions.as_ref().and_then(JoinPartitions::pass);
         self.finder.begin(batch, &self.radii, pass)?;

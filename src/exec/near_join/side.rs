@@ -212,6 +212,7 @@ impl JoinSide {
         let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
         let format = self.format();
         for row in (0..self.rows.len() as u32).map(BatchRow) {
+            check_for_interrupts();
             let is_coded = (code as usize) < self.count && self.row(CodePlace(code)).0 == row.0;
             let columns = self.rows.words_of(row);
             words.clear();
