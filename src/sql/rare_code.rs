@@ -17,9 +17,9 @@ use std::ffi::CStr;
 
 pg_functions!(create_rare_code);
 
-/// The schema of new functions, if the caller may not create a function there.
-const MAY_NOT_CREATE: &[u8] = b"SELECT schema FROM pg_catalog.current_schema() AS schema
-    WHERE NOT pg_catalog.has_schema_privilege(schema, 'CREATE')";
+/// The schema of new functions, if the caller may not create a function there; empty if there is none.
+const MAY_NOT_CREATE: &[u8] = b"SELECT pg_catalog.concat(schema) FROM pg_catalog.current_schema() AS schema
+    WHERE pg_catalog.has_schema_privilege(schema, 'CREATE') IS NOT TRUE";
 
 /// Makes the function, and returns it.
 fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, SqlError> {
@@ -36,13 +36,15 @@ fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, S
         b"::pg_catalog.text)",
     ]
     .concat(); // Bounded: a name.
+    // Otherwise the errors would quote the statement with its weights.
+    // SAFETY: the function raises an error in a transaction that may only read.
+    unsafe { pg_sys::PreventCommandIfReadOnly(c"create_rare_code()".as_ptr()) };
+    if let Some(schema) = run(&[MAY_NOT_CREATE])? {
+        return Err(may_not_create(&schema));
+    }
     let find: [&[u8]; 3] = [b"SELECT pg_catalog.to_regprocedure(", &signature, b")::pg_catalog.oid"];
     if run(&find)?.is_some() {
         return Err(already_exists(name));
-    }
-    // Otherwise the error would quote the statement with its weights.
-    if let Some(schema) = run(&[MAY_NOT_CREATE])? {
-        return Err(may_not_create(&schema));
     }
     let statements = run(&[
         b"SELECT pg_catalog.format('CREATE FUNCTION %1$s RETURNS bit(256) IMMUTABLE STRICT PARALLEL SAFE
@@ -76,6 +78,9 @@ fn already_exists(name: &CStr) -> SqlError {
 }
 
 fn may_not_create(schema: &CStr) -> SqlError {
+    if schema.is_empty() {
+        return report(Code::ERRCODE_INVALID_SCHEMA_NAME, "no schema has been selected to create in");
+    }
     let message = format!("permission denied for schema {}", quote(&for_message(schema)));
     report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
         .set_detail("The function is created in the first schema of the search path.")

@@ -36,7 +36,8 @@ SELECT format(query, condition) FROM unnest(ARRAY[
     unnest(ARRAY['hamming(a.si, b.si) <= 3', 'hamming(b.si, a.si) < (SELECT 1)', 'hamming(a.si, b.si) <= -1', 'hamming(a.si, b.si) <= 64']) AS condition;
 \i :ways
 
--- Empty sides, and radii that are NULL.
+-- Empty sides, and radii that are NULL, or larger than any distance.
+SELECT count(*) FROM join_a AS a JOIN join_b AS b ON hamming_within(a.si, b.si, 2147483647) AND hamming_within(a.si # 5, b.si # 5, 0);
 SELECT count(*), count(b.id) FROM join_a AS a LEFT JOIN (SELECT * FROM join_b WHERE id < 0 OFFSET 0) AS b ON hamming(a.si, b.si) <= 3;
 SELECT count(*), count(a.id), count(b.id) FROM join_a AS a FULL JOIN join_b AS b ON hamming(a.si, b.si) <= (SELECT NULL::integer);
 -- A full join on a distance has no other plan.

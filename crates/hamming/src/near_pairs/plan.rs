@@ -112,7 +112,7 @@ impl RowDifferences {
         let separates = |pair: usize, (words, radius): &(Range<usize>, u32)| {
             let distance: u32 = words.clone().map(|word| self.differences[word][pair].count_ones()).sum();
             let bits: u32 = self.varying[words.clone()].iter().map(|varying| varying.count_ones()).sum();
-            8 * distance > 6 * radius + bits
+            8 * u64::from(distance) > 6 * u64::from(*radius) + u64::from(bits)
         };
         let others = || codes.iter().enumerate().filter(|other| other.0 != number);
         let is_separated = |pair: usize| others().any(|(_, other)| separates(pair, other));
