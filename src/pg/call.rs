@@ -12,8 +12,8 @@ use std::ffi::CStr;
 use text::features::Scheme;
 
 /// Exports functions to PostgreSQL, each with the record that PostgreSQL needs to call it. The symbols begin
-/// with `simhash_pg_`, since the libraries of a server share their symbols. Each argument is an [`Argument`], and each result [`Returned`]. Errors and panics become errors of the
-/// query.
+/// with `simhash_pg_`, since the libraries of a server share their symbols. Each argument is an
+/// [`Argument`], and each result [`Returned`]. Errors and panics become errors of the query.
 macro_rules! pg_functions {
     ($($name:ident),* $(,)?) => {$(
         const _: () = {
