@@ -148,7 +148,7 @@ proptest! {
         seed in any::<u64>(),
         free in (any::<u64>(), any::<u64>(), any::<u64>()),
         shift in 0u32..20,
-        radii in (0u32..24, 0u32..70),
+        radii in (prop_oneof![0u32..24, Just(u32::MAX)], prop_oneof![0u32..70, Just(u32::MAX)]),
         widest in 1..=MAX_SEGMENT_BITS,
         room in 0usize..3000,
     ) {
