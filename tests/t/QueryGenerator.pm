@@ -181,7 +181,7 @@ my %parts = (
 		'{unindexed|@1|@2}', '{line|@1|@2}',
 	],
 	# A radius follows from them if the limit is a constant.
-	line => [ '1 - hamming(@1, @2) / 64.0 >= {similarity}', '64 - {distance|@1|@2} > 64 - {r}', '{distance|@1|@2} * 3 + 1 <= 3 * {i}', '0 <= {i} - {distance|@1|@2}', '100 * hamming_similarity(@1, @2) >= 90' ],
+	line => [ '1 - hamming(@1, @2) / 64.0 >= {similarity}', '64 - {distance|@1|@2} > 64 - {r}', '{distance|@1|@2} * 3 + 1 <= 3.0 * {i}', '0 <= {i} - {distance|@1|@2}', '100 * hamming_similarity(@1, @2) >= 90' ],
 	unindexed => [
 		'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
 		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5::TYPE]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
