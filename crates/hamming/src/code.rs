@@ -11,7 +11,7 @@
 //! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
-use base::{Limit, OutOfMemory, Problem, ProblemKind, collect, reserve};
+use base::{Heartbeat, Limit, OutOfMemory, Problem, ProblemKind, reserve};
 
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
@@ -188,10 +188,19 @@ impl<'a> CodeSlice<'a> {
         self.words
     }
 
-    /// Joins each code with another code, which follows it.
-    pub fn joined(self, others: Self) -> Result<Vec<u64>, OutOfMemory> {
-        let words = self.iter().zip(others.iter()).flat_map(|(code, other)| code.iter().chain(other));
-        collect(words.copied(), self.len().saturating_mul(self.width + others.width))
+    /// Joins the first `count` codes of several lists: the codes at a place follow each other.
+    pub fn joined(
+        lists: &[Self],
+        count: usize,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Vec<u64>, OutOfMemory> {
+        let (mut words, width) = (Vec::new(), lists.iter().map(|list| list.width).sum());
+        reserve(&mut words, count.saturating_mul(width))?;
+        for place in 0..count as u32 {
+            heartbeat.beat();
+            lists.iter().for_each(|list| words.extend_from_slice(list.get(place)));
+        }
+        Ok(words)
     }
 
     /// Copies the codes at these `count` places.

@@ -170,13 +170,9 @@ impl JoinSide {
 
     /// The codes of all conditions, one behind the other, if there are several conditions.
     pub(super) fn joined_codes(&self) -> Result<Vec<u64>, OutOfMemory> {
-        let (mut joined, count) = (Vec::new(), if self.codes.len() > 1 { self.count } else { 0 });
-        reserve(&mut joined, count * self.format().codes)?;
-        for place in 0..count as u32 {
-            check_for_interrupts();
-            self.codes.iter().for_each(|list| joined.extend_from_slice(list.codes().get(place)));
-        }
-        Ok(joined)
+        let count = if self.codes.len() > 1 { self.count } else { 0 };
+        let lists: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
+        CodeSlice::joined(&lists, count, &mut check_for_interrupts)
     }
 
     /// The codes of the only condition, or the joined codes of several ones.

@@ -2,6 +2,7 @@
 
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::SqlError;
 use base::{Limit, OutOfMemory, collect, reserve};
@@ -72,7 +73,8 @@ impl CodesOfRows {
         let joined;
         if let Some((other, radius)) = second {
             radii = radii.and(codes.width(), other.check_radius("second_radius", radius)?);
-            joined = codes.joined(other.codes.codes())?;
+            joined =
+                CodeSlice::joined(&[codes, other.codes.codes()], codes.len(), &mut check_for_interrupts)?;
             codes = CodeSlice::new(&joined, codes.width() + other.codes.codes().width());
         }
         let mut reporter = Reporter::of("near_cluster", format!("{} codes", codes.len()));

@@ -22,15 +22,6 @@ const PASS: f64 = 0.9;
 /// Used instead of a row if no row is known, or there is none.
 const NONE: u32 = u32::MAX;
 
-/// Second codes of the rows, which must be near as well.
-#[derive(Clone, Copy)]
-pub struct SecondCode<'a> {
-    /// The second code of each row.
-    pub codes: CodeSlice<'a>,
-    /// The radius for second codes.
-    pub radius: u32,
-}
-
 /// Why a pass ends early.
 #[derive(Debug)]
 enum PassStop {

@@ -23,7 +23,6 @@ use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
 use crate::near_pairs::{CodeRadii, PairSink, near_pairs};
 use base::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
-pub use leaders::SecondCode;
 use leaders::{LIMITS, leaders};
 
 /// How many rows are processed between two heartbeats.
