@@ -8,7 +8,7 @@
 
 use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::encoding::for_message;
-use crate::pg::query::code_column::{literal, quoted, text_column};
+use crate::pg::query::code_column::{literal, quoted, table_and_text};
 use crate::pg::query::run;
 use crate::pg::report::{SqlError, quote, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
@@ -29,7 +29,7 @@ fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, S
         let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
         (<&CStr>::read(call, 0), quoted(CStr::from_ptr(schema)))
     };
-    let (table, body) = text_column(relation, column)?;
+    let (table, body) = table_and_text(relation, column)?;
     let signature = [
         b"pg_catalog.format('%I.%I(pg_catalog.text)', pg_catalog.current_schema(), ",
         literal(name).to_bytes(),

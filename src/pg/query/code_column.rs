@@ -38,7 +38,7 @@ impl CodeColumn {
     pub(crate) fn of(table: pg_sys::Oid, column: &CStr, text: Option<&CStr>) -> Result<Self, SqlError> {
         let name = hold(table)?;
         let (type_, mut modifier) = type_of_column(table, column)?;
-        let text = text.map(|text| Ok::<_, SqlError>(text_column(table, text)?.1)).transpose()?;
+        let text = text.map(|text| text_column(table, text)).transpose()?;
         // SAFETY: types are looked up.
         unsafe {
             let base = pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier);
@@ -181,13 +181,17 @@ fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32
 }
 
 /// The quoted names of a table, which is locked, and of a column of texts.
-pub(crate) fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<(CString, CString), SqlError> {
-    let name = hold(table)?;
+pub(crate) fn table_and_text(table: pg_sys::Oid, column: &CStr) -> Result<(CString, CString), SqlError> {
+    Ok((hold(table)?, text_column(table, column)?))
+}
+
+/// The quoted name of a column of texts.
+fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<CString, SqlError> {
     let (type_, _) = type_of_column(table, column)?;
     // SAFETY: the function looks a type up.
     let base = unsafe { pg_sys::getBaseType(type_) };
     match base {
-        pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Ok((name, quoted(column))),
+        pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Ok(quoted(column)),
         _ => Err(not_a_text(&for_message(column), &type_name(type_))),
     }
 }
