@@ -43,7 +43,7 @@ for my $stage (@stages)
 	like(ask($session, "EXPLAIN (COSTS OFF) $query"), qr/Custom Scan \(Near \w*/, "$name: its plan");
 	for my $how ('cancel', 'timeout')
 	{
-		$session->query("SET statement_timeout = '1s'") if $how eq 'timeout';
+		$session->query("SET statement_timeout = '200ms'") if $how eq 'timeout';
 		$session->query_until(qr/begun/, "\\echo begun\n$query;\n");
 		if ($how eq 'cancel')
 		{
