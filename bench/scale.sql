@@ -1,0 +1,66 @@
+-- How cost grows with the rows: one size. Called with -v rows=N, in a session of its own; the results of all sizes stay in
+-- one table. Half of the fingerprints are scattered, half come in clusters of 50.
+SET client_min_messages = warning;
+\ir fingerprints.sql
+CREATE TABLE IF NOT EXISTS measured_scale (number serial, rows bigint, what text, unit text, spent double precision, peak_mb numeric, temporary_mb numeric);
+CREATE OR REPLACE FUNCTION processor_seconds() RETURNS double precision LANGUAGE sql VOLATILE AS
+    $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::double precision / 1e9$$;
+-- What a statement takes of the processor, of memory beside what the session has already and shared buffers, and of temporary
+-- files. A query is given as one of EXPLAIN, which counts the files.
+CREATE OR REPLACE PROCEDURE measure_scale(rows bigint, what text, statement text) LANGUAGE plpgsql AS $$
+DECLARE
+    before double precision;
+    plan json;
+    memory text;
+BEGIN
+    -- The peak is counted from here on.
+    COPY (SELECT 5) TO '/proc/self/clear_refs';
+    before := processor_seconds();
+    IF statement LIKE 'EXPLAIN%' THEN
+        EXECUTE statement INTO plan;
+    ELSE
+        EXECUTE statement;
+    END IF;
+    INSERT INTO measured_scale (rows, what, unit, spent, peak_mb, temporary_mb)
+    SELECT measure_scale.rows, what, 's', processor_seconds() - before,
+           round((substring(status FROM 'VmHWM:\s+(\d+)')::bigint - substring(status FROM 'RssShmem:\s+(\d+)')::bigint) / 1024.0),
+           round((plan #>> '{0,Plan,Temp Written Blocks}')::numeric / 128)
+    FROM pg_read_file('/proc/self/status') AS status;
+    COMMIT;
+END $$;
+-- The median of 1,000 different queries, each run once after all the others, of which half have near rows.
+CREATE OR REPLACE PROCEDURE measure_searches(rows bigint, what text, template text) LANGUAGE plpgsql AS $$
+DECLARE
+    si bigint;
+    plan json;
+    times double precision[];
+BEGIN
+    FOR pass IN 0..1 LOOP
+        times := '{}';
+        FOR n IN 1..1000 LOOP
+            si := CASE WHEN n % 2 = 0 THEN hashint8extended(n * 37::bigint % (rows / 100), 2) ELSE hashint8extended(n, 99) END;
+            EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || format(template, si) INTO plan;
+            times := times || (plan #>> '{0,Execution Time}')::double precision;
+        END LOOP;
+    END LOOP;
+    INSERT INTO measured_scale (rows, what, unit, spent) SELECT rows, what, 'ms', percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FROM unnest(times) AS t;
+    COMMIT;
+END $$;
+
+CALL measure_scale(:rows, 'index built', 'CREATE INDEX fingerprint_si ON fingerprint USING hamming (si)');
+INSERT INTO measured_scale (rows, what, unit, spent) SELECT :rows, 'index', 'MB', pg_relation_size('fingerprint_si') / 1048576.0;
+VACUUM (FREEZE, ANALYZE) fingerprint;
+CALL measure_searches(:rows, 'within 3', 'SELECT id FROM fingerprint WHERE hamming(si, %s) <= 3');
+CALL measure_searches(:rows, 'within 6', 'SELECT id FROM fingerprint WHERE hamming(si, %s) <= 6');
+CALL measure_searches(:rows, 'nearest 10', 'SELECT id FROM fingerprint ORDER BY hamming(si, %s) LIMIT 10');
+CALL measure_scale(:rows, 'joined with itself within 3', 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 3');
+CREATE TABLE newcomer AS SELECT -i AS id, CASE WHEN i % 2 = 0 THEN hashint8extended(i * 37 % (:rows / 100), 2) ELSE hashint8extended(i, 9) END AS si FROM generate_series(1, 10000::bigint) AS i;
+ANALYZE newcomer;
+CALL measure_scale(:rows, '10,000 new rows joined within 3', 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT count(*) FROM newcomer AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 3');
+CALL measure_scale(:rows, 'near_cluster within 3', 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT count(*) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM fingerprint) AS c WHERE id = keeper');
+CALL measure_scale(:rows, '10,000 rows inserted', 'INSERT INTO fingerprint SELECT * FROM newcomer');
+DELETE FROM fingerprint WHERE id % 10 = 0;
+SELECT processor_seconds() AS before \gset
+VACUUM fingerprint;
+INSERT INTO measured_scale (rows, what, unit, spent) VALUES (:rows, 'VACUUM, a tenth dead', 's', processor_seconds() - :before);
+DROP TABLE fingerprint, newcomer;
