@@ -1,4 +1,4 @@
-# docs/reference.md and docs/reference-internal.md name every object of the extension, and every parameter of the
+# docs/reference.md and docs/developers/reference-internal.md name every object of the extension, and every parameter of the
 # functions that users can call.
 
 use strict;
@@ -7,7 +7,7 @@ use Test::More;
 use SimhashTest;
 
 my $node = start_node('reference');
-my @pages = map { { name => $_, text => read_page($_) } } qw(docs/reference.md docs/reference-internal.md);
+my @pages = map { { name => $_, text => read_page($_) } } qw(docs/reference.md docs/developers/reference-internal.md);
 my $reference = join '', map { $_->{text} } @pages;
 
 # Everything but functions: their names, and the symbols of operators.

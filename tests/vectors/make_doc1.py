@@ -1,10 +1,10 @@
-"""Makes doc1.json: texts in which every rule of docs/doc1.md is met, with the fingerprints of its reference implementation."""
+"""Makes doc1.json: texts in which every rule of docs/developers/doc1.md is met, with the fingerprints of its reference implementation."""
 
 import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs/developers"))
 import doc1  # noqa: E402
 
 LONG = "".join(f"word{i}x " for i in range(3000))

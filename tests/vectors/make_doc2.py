@@ -12,7 +12,7 @@ import string
 import sys
 from itertools import islice, product
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs/developers"))
 from doc1 import encode  # noqa: E402
 from doc2 import fingerprint  # noqa: E402
 

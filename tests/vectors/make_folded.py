@@ -8,7 +8,7 @@ import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs/developers"))
 from folded import fingerprint  # noqa: E402
 from make_doc2 import TEXTS  # noqa: E402
 

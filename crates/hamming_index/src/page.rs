@@ -32,9 +32,9 @@ pub const HEADER_LAYOUT: u16 = 4;
 
 const TRAILER: usize = PAGE_SIZE - 8;
 const MAGIC: u32 = 0x5348_4d48;
-/// The versions of this format, which `docs/index-format.md` describes and `tests/golden.rs` pins. A change
-/// of the format adds one. Trees of codes have format 2; all trees of an index with further columns have
-/// format 3; trees of whole codes have format 4; other pages have format 1.
+/// The versions of this format, which `docs/developers/index-format.md` describes and `tests/golden.rs` pins.
+/// A change of the format adds one. Trees of codes have format 2; all trees of an index with further columns
+/// have format 3; trees of whole codes have format 4; other pages have format 1.
 const FORMAT_1: u8 = 1;
 const FORMAT_2: u8 = 2;
 const FORMAT_3: u8 = 3;
@@ -210,7 +210,7 @@ impl Page {
         usize::from(u16::from_ne_bytes(self.read(offset)))
     }
 
-    /// The bytes of the page on disk, as described in `docs/index-format.md`.
+    /// The bytes of the page on disk, as described in `docs/developers/index-format.md`.
     pub fn bytes(&self) -> &[u8; PAGE_SIZE] {
         &self.0
     }

@@ -1,8 +1,8 @@
 //! Checks formats 1 to 4 byte by byte.
 //!
-//! `golden/*.hex` have the pages of existing indexes; `docs/index-format.md` explains them. If a test here
-//! fails, the code no longer reads or writes existing indexes: undo the change, or add a format. Integers
-//! have the byte order of the processor, and the files are little-endian.
+//! `golden/*.hex` have the pages of existing indexes; `docs/developers/index-format.md` explains them. If a test
+//! here fails, the code no longer reads or writes existing indexes: undo the change, or add a format.
+//! Integers have the byte order of the processor, and the files are little-endian.
 #![cfg(target_endian = "little")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -3,8 +3,8 @@
 //! The marks are accents and breathings of Greek letters; the points and accents of Hebrew; and the vowel
 //! signs, hamza, madda, wasla and tatweel of Arabic. In Arabic, alif maqsura also becomes ya, and ta marbuta
 //! becomes ha. Vowels of Indic scripts and Thai are letters, and stay. Marks of Latin and Cyrillic letters
-//! distinguish words, and stay too. `docs/doc2.md` specifies every step. Linear time; a text without such
-//! marks is not copied.
+//! distinguish words, and stay too. `docs/developers/doc2.md` specifies every step. Linear time; a text
+//! without such marks is not copied.
 
 use base::{OutOfMemory, grow_text};
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! The features of `doc2`: every word, and every two consecutive words (`docs/doc2.md`).
+//! The features of `doc2`: every word, and every two consecutive words (`docs/developers/doc2.md`).
 //!
 //! Each word is hashed once. The hash of a pair is computed from the hashes of its words. A single word
 //! counts as a pair with an empty first word.

@@ -59,7 +59,7 @@ pub(crate) enum FeatureRule {
 
 /// All schemes, in the order in which users see them.
 pub static SCHEMES: [SchemeFamily; 7] = [
-    // `docs/doc2.md`.
+    // `docs/developers/doc2.md`.
     SchemeFamily {
         name: "doc2",
         version: 1,
@@ -68,7 +68,7 @@ pub static SCHEMES: [SchemeFamily; 7] = [
         k: 2,
         fingerprint: 0xcedd_212c_b2c0_12a8,
     },
-    // `docs/doc1.md`.
+    // `docs/developers/doc1.md`.
     SchemeFamily {
         name: "doc1",
         version: 1,

@@ -1,5 +1,5 @@
 //! The fingerprint of `doc2` and of schemes with `perm:`: hashes choose 64 features, each of which gives one
-//! bit (`docs/doc2.md`).
+//! bit (`docs/developers/doc2.md`).
 //!
 //! One-permutation hashing (Li, Owen and Zhang, 2012) with one bit per bin (Li and König, "b-Bit Minwise
 //! Hashing", 2010): the hash of a feature chooses a bin and a key. The feature with the least key of a bin

@@ -1,7 +1,7 @@
 """Makes schemes.json: fingerprints by an implementation that shares nothing with ours but the definition.
 
 Needs the package xxhash. Word segmentation is simplified to what the texts below need of UAX #29, except that of
-simhash-doc, which has the words of docs/doc1.py.
+simhash-doc, which has the words of docs/developers/doc1.py.
 """
 
 import json
@@ -12,7 +12,7 @@ import unicodedata
 
 import xxhash
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[4] / "docs"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[4] / "docs/developers"))
 import doc1  # noqa: E402
 
 TEXTS = [

@@ -5,8 +5,8 @@
 //! case folding and removal of invisible characters (Default_Ignorable_Code_Point). A shingle is written as
 //! its words with one blank between two.
 //!
-//! [`Keep::Prose`] is for `doc1`, whose rules are in `docs/doc1.md`: addresses, identifiers and numbers are
-//! dropped, and words keep only their letters, marks and digits.
+//! [`Keep::Prose`] is for `doc1`, whose rules are in `docs/developers/doc1.md`: addresses, identifiers and
+//! numbers are dropped, and words keep only their letters, marks and digits.
 //!
 //! Text is read in runs between ASCII white space. Runs longer than [`runs::MAX_RUN`] are split there, on a
 //! character boundary, so memory is bounded for any text. Time is linear.
