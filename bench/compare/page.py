@@ -12,39 +12,42 @@ from plot import bars
 SEARCH = ["peer", "settings", "found", "query_ms"]
 CORPUS = ["peer", "settings", "found", "false", "rate", "peak_mb"]
 TITLES = {
-    "within": ("Which codes are within a radius?", ["peer", "settings", "query_ms", "bytes"], "All find the same codes."),
-    "nearest": ("Which ten codes are nearest?", SEARCH, "Ten codes are near each of the queries. *Found* counts the right distances of all ten."),
+    "within": ("Which codes are within a radius?", ["peer", "settings", "query_ms", "bytes"], "All programs in these tables find the same codes."),
+    "nearest": ("Which ten codes are nearest?", SEARCH, "There are ten codes near each of the queries. *Found* is the share of correct distances among all ten."),
     "far": ("Which ten codes are nearest, if none is near?", ["peer", "query_ms"],
-            "Ours compares all codes, as FAISS does. [A radius](querying.md) next to the order ends such a search early. Graphs, "
-            "which this table leaves out, find at most 2 % of the right ones."),
+            "simhash_pg then compares all codes, as FAISS does. [A radius](querying.md#find-the-nearest) in addition to the order ends "
+            "such a search early. Graphs are not in this table, because they find at most 2 % of the correct codes."),
     "corpus": ("Which texts of a corpus are duplicates?", CORPUS,
-               "Of ten texts one is a copy, and one a changed copy: 2, 5 or 10 % of the words are replaced, two sentences are exchanged, "
-               "or others are put before and after. Two more share a third or half of their sentences with another, and are no "
-               "duplicates. *A second* is texts a second and core, from the texts to the list of duplicates; ours includes COPY. All "
-               "are nearly twice as fast where nothing else runs."),
+               "Of every ten texts, one is a copy, and one is a changed copy, in which 2, 5 or 10 % of the words are replaced, two "
+               "sentences are exchanged, or other sentences are added before and after. Two more texts share a third or half of their "
+               "sentences with another text, and are not duplicates. *Texts per second* is for one core, from the texts to the list of "
+               "duplicates; for simhash_pg, it includes COPY. All programs are nearly twice as fast on an otherwise idle machine."),
     "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms"],
-               "Half of the queries have 300 characters of a stored text in their middle. Others than ours have the limit that does best."),
+               "Half of the queries contain 300 characters of a stored text in their middle. The other programs use the limit that gives "
+               "their best result."),
 }
-HEADS = {"peer": "", "settings": "", "found": "found", "false": "false", "query_ms": "time", "build_s": "built in", "rate": "a second",
-         "peak_mb": "memory", "bytes": "bytes a row"}
+HEADS = {"peer": "", "settings": "", "found": "found", "false": "false", "query_ms": "time", "build_s": "built in", "rate": "texts per second",
+         "peak_mb": "memory", "bytes": "bytes per row"}
 INTRODUCTION = """# Comparison
 
-What do other programs find on the same data, in which time? simhash_pg is the fastest for all near codes, near pairs,
-duplicates of a corpus and quotations, and loses here:
+This page compares what other programs find on the same data, and how long they take. simhash_pg is the fastest at finding all
+near codes, near pairs, the duplicates of a corpus, and quotations. It is not the best at the following:
 
 {losses}
 
-`make compare` asks all, each in one thread of a machine with two, on PostgreSQL 15. Times are of the processor, the means of the first queries of a session,
-and may be a fifth higher or lower in another run. *Found* is the share of what comparing all with all finds, or of what was
-planted; *false* is the share of wrong answers, of a corpus of texts that are no copies. *Memory* is what the peer took, and
-bytes a row are next to the code or the text. Thresholds are ones that users choose, or the best by F1. `bench/compare` has
-more answers, in `results`, and the versions, in `requirements.txt`.
+`make compare` runs all programs, each in one thread of a machine with two cores, on PostgreSQL 15. Times are processor
+times, averaged over the first queries of a session, and can vary by a fifth from run to run. *Found* is the share of what
+an exhaustive comparison finds, or of what was planted. *False* is the share of wrong answers, or for a corpus, the share of
+texts that are no copies. *Memory* is what the other program used, and bytes per row are in addition to the code or the
+text. Thresholds are those that users choose, or the best ones by F1. The directory `bench/compare` contains more results,
+in `results`, and the versions of the programs, in `requirements.txt`.
 """
-LOSSES = """- Nearest codes of 256 bits where none is near: FAISS compares all in a quarter (300,000 codes) to two thirds (10
-  million) of the time, and a seventh of the bytes.
-- Licences of files asked for one by one (247 ms, TF-IDF of four words 26), and copies of short answers (97 % found,
-  copydetect 98).
-- Rewritten texts, which no table has: [a code of 64 bits misses many](choosing-a-threshold.md)."""
+LOSSES = """- Finding the nearest codes of 256 bits if none is near: FAISS compares all codes in a quarter (300,000 codes) to two
+  thirds (10 million) of the time, and in a seventh of the space.
+- Recognizing the licenses of single files: 247 ms per file, whereas TF-IDF of four words takes 26 ms. Finding copies of
+  short answers: 97 %, whereas copydetect finds 98 %.
+- Finding rewritten texts, which are in none of these tables: [a code of 64 bits misses many of
+  them](choosing-a-threshold.md)."""
 
 # Data of which a question has answers that say nothing new; they are in the folder of the results alone.
 LEFT_OUT = {
@@ -64,7 +67,7 @@ PEERS_LEFT_OUT = {
 # Of these questions, which data is drawn, by which column, and what is beside it.
 DRAWN = {
     "within": ("10,000,000 codes of 64 bits", "query_ms", [], "Processor time of a search within 6 bits, among ten million codes of 64 bits"),
-    "corpus": ("100,000 texts", "rate", ["found", "false"], "Texts a second on one core, from texts to the list of duplicates"),
+    "corpus": ("100,000 texts", "rate", ["found", "false"], "Texts per second on one core, from texts to the list of duplicates"),
 }
 
 
