@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
+from django.core.paginator import Paginator
 from django.db import IntegrityError, connections
 from django.db.models import Exists, F, OuterRef, Value
 
 from django_app.models import Code, Document, Hash, Note, Picture
 from simhash_pg import code_decode, code_encode, hamming, hamming_similarity, simhash
-from simhash_pg.django import FingerprintField, Hamming, HammingSimilarity, Simhash, code as code_of
+from simhash_pg.django import FingerprintField, Hamming, HammingSimilarity, Simhash, code as code_of, nearest_first
 from texts import texts
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -90,6 +91,15 @@ def test_nearest_uses_the_index(code: Any) -> None:
         assert_by_index(nearest)
         expected = sorted(hamming(si, value) for si in code.values_list("si", flat=True))[:10]
         assert [hamming(row.si, value) for row in nearest] == expected
+
+
+def test_pages_of_the_nearest_use_the_index(code: Any) -> None:
+    for value in FINGERPRINTS:
+        rows = nearest_first(code.all(), "si", value, 18)
+        assert_by_index(rows[:10])
+        near = [(hamming(si, value), key) for key, si in code.values_list("pk", "si") if hamming(si, value) <= 18]
+        pages = Paginator(rows, 2)
+        assert [row.pk for page in pages for row in page] == [key for _, key in sorted(near)]
 
 
 def test_similarity_uses_the_index(code: Any) -> None:
@@ -181,6 +191,7 @@ def test_codes(picture: Any) -> None:
     nearest = picture.order_by(Hamming("code", code_of(bits)))[:2]
     assert [row.name for row in nearest] == ["first", "near"]
     assert "picture_code" in nearest.explain()
+    assert [row.name for row in nearest_first(picture.all(), "code", bits, 15)] == ["first", "near"]
     others = picture.filter(code__near=(OuterRef("code"), 15)).exclude(pk=OuterRef("pk"))
     assert sorted(picture.filter(Exists(others)).values_list("name", flat=True)) == ["first", "near"]
     distances = picture.filter(name="near").annotate(distance=Hamming("code", code_of(bits)))

@@ -166,7 +166,7 @@ def test_sqlalchemy_in_the_readme(database: str) -> None:
     declare, queries, look, _ = blocks(README, "SQLAlchemy and Alembic")
     connection, names = declared_in_sqlalchemy(declare, database)
     statements = values_of(queries, {**names, "value": VALUE})
-    assert len(statements) == 5
+    assert len(statements) == 6
     for statement in statements:
         connection.execute(statement)
         plan = plan_in_sqlalchemy(connection, statement)
@@ -232,7 +232,7 @@ def test_django_in_the_readme(django_database: str) -> None:
     declare, queries = blocks(README, "Django")
     names = declared_in_django(declare, "Article")
     found = values_of(queries, {**names, "value": VALUE})
-    assert len(found) == 6
+    assert len(found) == 7
     for rows in found:
         list(rows)
         assert "article_si" in rows.explain()

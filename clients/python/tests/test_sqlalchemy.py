@@ -11,7 +11,16 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, aliased, mapped_column
 
 import simhash_pg
-from simhash_pg.sqlalchemy import Code as Bits, Fingerprint, hamming, hamming_index, hamming_similarity, near_differences, simhash
+from simhash_pg.sqlalchemy import (
+    Code as Bits,
+    Fingerprint,
+    hamming,
+    hamming_index,
+    hamming_similarity,
+    near_differences,
+    nearest_first,
+    simhash,
+)
 from texts import texts
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -151,6 +160,16 @@ def test_near_and_nearest(server: Server, value: int) -> None:
     server.assert_by_index(nearest)
 
 
+def test_pages_of_the_nearest_use_the_index(server: Server) -> None:
+    everything = server.rows(select(Code.id, Code.si))
+    for value in FINGERPRINTS:
+        rows = nearest_first(select(Code.id), Code.si, value, 18)
+        server.assert_by_index(rows.limit(10))
+        distances = ((simhash_pg.hamming(si, value), key) for key, si in everything)
+        near = [(key,) for distance, key in sorted(distances) if distance <= 18]
+        assert server.rows(rows.limit(2)) + server.rows(rows.offset(2)) == near
+
+
 def test_other_ways_to_the_index(server: Server) -> None:
     other = aliased(Code)
     for statement in [
@@ -210,6 +229,7 @@ def test_codes(server: Server) -> None:
     server.assert_by_index(nearest, "picture_code")
     assert server.rows(select(func.count()).where(Picture.code == PDQ)) == [(1,)]
     assert server.rows(select(Picture.code).where(Picture.id == 2)) == [(None,)]
+    assert server.rows(nearest_first(select(Picture.code), Picture.code, PDQ, 15)) == [(PDQ,), (NEAR,)]
     other = aliased(Picture)
     pairs = select(Picture.id, other.id).join(other, Picture.code.hamming(other.code) <= 15).where(Picture.id < other.id)
     assert server.rows(pairs) == [(1, 3)]

@@ -10,7 +10,7 @@ def simhash(text: str | bytes, scheme: str = "doc2") -> int | None:
     """The fingerprint of a text, as a signed number of 64 bits; None if the text has no features.
 
     Schemes are doc2, doc1, letters:1 to letters:32, simhash-doc, commoncrawl, char:1 to char:32, word:1 to word:32.
-    Before those whose features are hashed by XXH3 may be perm:, and folded: before any.
+    Those whose features are hashed by XXH3 can have the prefix perm:, and any can have the prefix folded:.
     """
 
 def minhash(text: str | bytes, bins: int = 128, scheme: str = "word:3") -> list[int] | None:

@@ -10,6 +10,7 @@ class Document(models.Model):
 
 Document.objects.filter(si__near=(value, 6))
 Document.objects.order_by(Hamming("si", value))[:10]
+nearest_first(Document.objects.all(), "si", value, 12)  # for a Paginator
 
 A `CodeField(256)` is a column of type `bit(256)`, such as for perceptual hashes. Its values are texts of the digits 0
 and 1, which `simhash_pg.code_decode` makes; `near`, `Hamming` and `HammingIndex` are the same.
@@ -20,7 +21,7 @@ from typing import Any
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.indexes import PostgresIndex
-from django.db.models import BigIntegerField, Field, FloatField, Func, IntegerField, TextField, Value
+from django.db.models import BigIntegerField, Field, FloatField, Func, IntegerField, QuerySet, TextField, Value
 from django.db.models.expressions import Expression
 from django.db.models.lookups import PostgresOperatorLookup
 
@@ -36,6 +37,7 @@ __all__ = [
     "NearExclusion",
     "Simhash",
     "code",
+    "nearest_first",
 ]
 
 
@@ -164,6 +166,15 @@ class Near(PostgresOperatorLookup):
                 center = code(digits(center, field.bits)) if is_code else bigint(center)
             rhs = HammingBall(fingerprint(center), radius)
         super().__init__(lhs, rhs)
+
+
+def nearest_first(rows: "QuerySet[Any]", field: str, value: Any, radius: int) -> "QuerySet[Any]":
+    """The rows within the radius, ordered by distance and then by primary key, as a `Paginator` requires.
+
+    Without the radius, PostgreSQL 15 and 16 would sort all rows of the table. A `str` is a code.
+    """
+    distance = Hamming(field, code(value) if isinstance(value, str) else value)
+    return rows.filter(**{f"{field}__near": (value, radius)}).order_by(distance, "pk")
 
 
 class HammingIndex(PostgresIndex):

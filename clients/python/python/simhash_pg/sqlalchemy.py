@@ -7,6 +7,7 @@ class Document(Base):
 hamming_index("document_si", Document.si)
 select(Document).where(Document.si.hamming(value) <= 6)
 select(Document).order_by(Document.si.hamming(value)).limit(10)
+nearest_first(select(Document), Document.si, value, 12).limit(10).offset(20)
 
 `Code(256)` is a column of type `bit(256)`, such as for perceptual hashes. Its values are texts of the digits 0 and 1,
 which `simhash_pg.code_decode` makes; the methods and the index are the same.
@@ -14,13 +15,22 @@ which `simhash_pg.code_decode` makes; the methods and the index are the same.
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Double, Function, Index, Integer, TableValuedAlias, Text, cast, column, func, literal
+from sqlalchemy import BigInteger, Double, Function, Index, Integer, Select, TableValuedAlias, Text, cast, column, func, literal
 from sqlalchemy.dialects.postgresql import REGCLASS
 from sqlalchemy.types import TypeDecorator, TypeEngine, UserDefinedType
 
 from simhash_pg.arguments import bigint, digits
 
-__all__ = ["Code", "Fingerprint", "hamming", "hamming_index", "hamming_similarity", "near_differences", "simhash"]
+__all__ = [
+    "Code",
+    "Fingerprint",
+    "hamming",
+    "hamming_index",
+    "hamming_similarity",
+    "near_differences",
+    "nearest_first",
+    "simhash",
+]
 
 
 class Distances(TypeEngine.Comparator[Any]):
@@ -101,6 +111,15 @@ def simhash(text: Any, scheme: str | None = None) -> Function[int]:
     """The fingerprint of a text, which is a column, an expression or a `str`."""
     arguments = [text] if scheme is None else [text, scheme]
     return func.simhash(*arguments, type_=Fingerprint)
+
+
+def nearest_first(statement: Select[Any], code: Any, other: Any, radius: int) -> Select[Any]:
+    """The statement with only the rows within the radius, ordered by distance and then by primary key, as pages require.
+
+    Without the radius, PostgreSQL 15 and 16 would sort all rows of the table.
+    """
+    distance = hamming(code, other)
+    return statement.where(distance <= radius).order_by(distance, *code.expression.table.primary_key)
 
 
 def hamming_index(name: str, column: Any, *further: Any, **options: Any) -> Index:
