@@ -10,15 +10,36 @@ use crate::pg::code::Code;
 use crate::pg::expr::Expr;
 use crate::pg::planner::Planner;
 use hamming::code::{MAX_BITS, volume};
+use pgrx::pg_sys::{JoinType, SpecialJoinInfo};
 
 /// The selectivity of a condition of which nothing is known, as PostgreSQL assumes it for ranges.
 pub(crate) const UNKNOWN: f64 = 0.005;
+
+/// The largest fraction of rows that EXISTS is assumed to return. Statistics do not show how many rows have a
+/// match, and many more rows must not be returned than were estimated, neither by EXISTS nor by NOT EXISTS.
+const MOST_MATCHED: f64 = 0.5;
 
 /// The fraction of rows, or of pairs of rows, that satisfy the condition. Outside 0 to 1 the planner would
 /// raise an error. `relation` is the relation whose rows are counted; 0 means all.
 pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
     let estimate = estimate(planner, condition, relation);
     if estimate.is_nan() { UNKNOWN } else { estimate.clamp(0.0, 1.0) }
+}
+
+/// The selectivity of a condition that this fraction of pairs satisfies: in a semi or anti join, the fraction
+/// of outer rows that have a match. `join` is `None` for a condition on one relation.
+pub(crate) fn of_join(
+    planner: Planner,
+    pairs: f64,
+    kind: JoinType::Type,
+    join: Option<&SpecialJoinInfo>,
+) -> f64 {
+    match join {
+        Some(join) if matches!(kind, JoinType::JOIN_SEMI | JoinType::JOIN_ANTI) => {
+            (pairs * planner.inner_rows(join)).min(MOST_MATCHED)
+        }
+        _ => pairs,
+    }
 }
 
 /// The fraction of all codes that are in a ball. Longer codes are estimated as codes with [`MAX_BITS`] bits,

@@ -109,6 +109,21 @@ impl<'p> Planner<'p> {
             pg_sys::clauselist_selectivity(self.pointer(), conditions.pointer(), relation as i32, inner, none)
         }
     }
+
+    /// The estimated number of rows of the inner side of a semi or anti join.
+    pub(crate) fn inner_rows(self, join: &pg_sys::SpecialJoinInfo) -> f64 {
+        let (root, inner) = (self.pointer(), join.min_righthand);
+        // SAFETY: the inner side is a relation of the query, or several that are not joined yet.
+        unsafe {
+            let relation = match pg_sys::bms_membership(inner) {
+                pg_sys::BMS_Membership::BMS_SINGLETON => {
+                    pg_sys::find_base_rel(root, pg_sys::bms_singleton_member(inner))
+                }
+                _ => pg_sys::find_join_rel(root, inner),
+            };
+            relation.as_ref().map_or(1.0, |relation| relation.rows)
+        }
+    }
 }
 
 /// A relation of the query: a table, a join, or another item of FROM.

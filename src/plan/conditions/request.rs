@@ -1,5 +1,6 @@
 //! The questions that the planner asks a support function, and the answers.
 
+use crate::estimate::selectivity::of_join;
 use crate::pg::call::Call;
 use crate::pg::expr::{Applied, Expr, Exprs};
 use crate::pg::planner::Planner;
@@ -94,12 +95,16 @@ impl<'p> SelectivityRequest<'p> {
         Applied::new(self.0.funcid, unsafe { Exprs::new(self.0.args) })
     }
 
-    /// The answer. The number is the relation for which PostgreSQL asks; 0 means all relations.
+    /// The answer, from the fraction of rows, or of pairs of rows. The number is the relation for which
+    /// PostgreSQL asks; 0 means all relations.
     pub(super) fn answer(self, selectivity: impl FnOnce(Planner<'_>, i32) -> f64) -> Datum {
         let root = self.0.root;
         // SAFETY: a request has the query that is being planned.
         let Some(planner) = (unsafe { Planner::new(&root) }) else { return NO };
-        self.0.selectivity = selectivity(planner, self.0.varRelid);
+        let pairs = selectivity(planner, self.0.varRelid);
+        // SAFETY: the join is null or belongs to the query.
+        let join = unsafe { self.0.sjinfo.as_ref() };
+        self.0.selectivity = of_join(planner, pairs, self.0.jointype, join);
         from_mut(self.0).into()
     }
 }
