@@ -15,7 +15,7 @@ SELECT -i, 'random', hashint8extended(i, 1)::bit(64) || hashint8extended(i, 2)::
 FROM generate_series(1, :rows) AS i;
 
 \echo
-\echo 'An index on the codes of these pictures and of many others, which are made at random:'
+\echo 'An index on the codes of these pictures, and on many random codes:'
 \echo
 \timing on
 \set ECHO queries
@@ -27,13 +27,14 @@ VACUUM ANALYZE picture;
 SELECT count(*) AS pictures, pg_size_pretty(pg_relation_size('picture_code_idx')) AS index,
        pg_relation_size('picture_code_idx') / count(*) AS bytes_a_row FROM picture;
 
-\echo 'Which picture was blurred here? (asked twice, so that everything is in memory)'
+\echo 'Which picture was blurred? (The second time, so that everything is in memory.)'
 \echo
 SELECT FROM picture, changed WHERE original = 1 AND change = 'blurred' AND hamming(code, codes[1]) <= 31 \g /dev/null
 \set ECHO queries
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
 SELECT id FROM picture
-WHERE hamming(code, (SELECT codes[1] FROM changed WHERE original = 1 AND change = 'blurred')) <= 31;
+WHERE hamming(code, (SELECT codes[1] FROM changed
+                     WHERE original = 1 AND change = 'blurred')) <= 31;
 \set ECHO none
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
@@ -42,26 +43,28 @@ SET enable_bitmapscan = off;
 \set ECHO queries
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
 SELECT id FROM picture
-WHERE hamming(code, (SELECT codes[1] FROM changed WHERE original = 1 AND change = 'blurred')) <= 31;
+WHERE hamming(code, (SELECT codes[1] FROM changed
+                     WHERE original = 1 AND change = 'blurred')) <= 31;
 \set ECHO none
 RESET enable_indexscan;
 RESET enable_bitmapscan;
 
 SELECT count(*) * 8 AS lookups FROM changed \gset
 \echo
-\echo Every changed picture in its eight orientations, :lookups look-ups:
+\echo All changed pictures in their eight orientations, :lookups searches:
 \echo
 \timing on
 \set ECHO queries
 CREATE TABLE found AS
-SELECT original, change, number AS orientation, id, hamming(picture.code, o.code) AS distance
+SELECT original, change, number AS orientation, id,
+       hamming(picture.code, o.code) AS distance
 FROM changed, unnest(codes) WITH ORDINALITY AS o (code, number), picture
 WHERE hamming(picture.code, o.code) <= 31;
 \set ECHO none
 \timing off
 
 \echo
-\echo 'Which share of the changed pictures finds its original?'
+\echo 'For which share of the changed pictures is the original found?'
 \echo
 SELECT change, to_char(100.0 * count(distance) / count(*), '990.0 %') AS "as it is",
        to_char(100.0 * count(least) / count(*), '990.0 %') AS "in eight orientations",
@@ -72,7 +75,7 @@ FROM changed LEFT JOIN (
 ) AS right_ones USING (original, change)
 GROUP BY change ORDER BY min(changed.ctid);
 
-\echo 'Which share of what was found is the original, and not another picture?'
+\echo 'Which share of what is found is the original, and not another picture?'
 \echo
 SELECT count(*) AS found, count(*) FILTER (WHERE id = original) AS originals,
        to_char(100.0 * count(*) FILTER (WHERE id = original) / count(*), '990.00 %') AS precision

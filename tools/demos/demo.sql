@@ -1,6 +1,7 @@
 \pset border 1
 \pset footer off
-\echo 'The Similarity Index paper, section 4: which documents are at least 90 % similar to sttech.txt?'
+\echo 'The Similarity Index paper, section 4: which documents are at least 90 % similar'
+\echo 'to sttech.txt? Two of the seven rows are not.'
 \echo
 
 CREATE EXTENSION simhash_pg;
@@ -24,7 +25,8 @@ ORDER BY r_object_id;
 
 SELECT :'texts' <> '' AS has_texts \gset
 \if :has_texts
-\echo 'Real texts: which licences on this machine have near fingerprints? A second look at the texts says which are versions.'
+\echo 'Real texts: which licenses on this machine have near fingerprints? The sketches'
+\echo 'of the texts show how much they have in common, and so which are versions.'
 \echo
 
 CREATE TABLE document (
@@ -43,14 +45,17 @@ ORDER BY title;
 
 \set ECHO queries
 CREATE INDEX ON document USING hamming (si);
-SELECT count(*) AS documents, pg_size_pretty(sum(length(body))) AS text FROM document;
+SELECT count(*) AS documents, pg_size_pretty(sum(length(body))) AS text
+FROM document;
 
 SELECT a.title, b.title AS near, hamming(a.si, b.si) AS hd,
-       round(sketch_similarity(a.sketch, b.sketch)::numeric, 2) AS shared_text,
-       CASE WHEN sketch_similarity(a.sketch, b.sketch) > 0.2 THEN 'a version' ELSE 'another text' END AS second_look
-FROM document AS a JOIN document AS b ON a.id < b.id AND hamming(a.si, b.si) <= 16
+       similarity::numeric(4, 2) AS shared_text,
+       CASE WHEN similarity > 0.2 THEN 'a version' ELSE 'another' END AS it_is
+FROM document AS a
+JOIN document AS b ON a.id < b.id AND hamming(a.si, b.si) <= 16,
+    sketch_similarity(a.sketch, b.sketch) AS similarity
 ORDER BY hd, a.title;
 \set ECHO none
 \else
-\echo 'No texts under /usr/share/common-licenses, so the second half is left out.'
+\echo 'There are no texts in /usr/share/common-licenses, so the second part is left out.'
 \endif
