@@ -13,7 +13,7 @@ CREATE FUNCTION hamming(a bit, b bit) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bits';
 COMMENT ON FUNCTION hamming(bit, bit) IS
-    'number of bits in which two strings of one length differ';
+    'number of bits in which two bit strings of the same length differ';
 
 CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_within_support
@@ -25,7 +25,7 @@ CREATE FUNCTION hamming_within(a bit, b bit, radius integer) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_within_support
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bits_within';
 COMMENT ON FUNCTION hamming_within(bit, bit, integer) IS
-    'whether two strings of one length differ in at most radius bits';
+    'whether two bit strings of the same length differ in at most radius bits';
 
 CREATE FUNCTION hamming_similarity(a bigint, b bigint) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
@@ -37,13 +37,13 @@ CREATE FUNCTION hamming_similarity(a bit, b bit) RETURNS double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bits_similarity';
 COMMENT ON FUNCTION hamming_similarity(bit, bit) IS
-    'share of equal bits of two strings of one length, 0 to 1; 1 if they are empty';
+    'share of equal bits of two bit strings of the same length, 0 to 1; 1 if they are empty';
 
 CREATE FUNCTION hamming_radius(similarity double precision, bits integer DEFAULT 64) RETURNS integer
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_radius';
 COMMENT ON FUNCTION hamming_radius(double precision, integer) IS
-    'largest distance at which codes of this number of bits have at least this share of equal bits: 0.90 gives 6, of 256 bits 25';
+    'largest distance at which codes with this number of bits have at least this similarity: 6 for 0.90 and 64 bits, 25 for 256 bits';
 
 -- The planner turns hamming into these operators. The operator <~> of bit belongs to the extension vector.
 CREATE OPERATOR <~> (
@@ -62,7 +62,7 @@ CREATE OPERATOR <^> (
     COMMUTATOR = <^>
 );
 COMMENT ON OPERATOR <^> (bit, bit) IS
-    'number of bits in which two strings of one length differ';
+    'number of bits in which two bit strings of the same length differ';
 
 -- Balls: all codes within a radius of a center. Index conditions are made of them.
 
@@ -131,7 +131,7 @@ CREATE TYPE hamming_bit_ball (
     STORAGE = extended
 );
 COMMENT ON TYPE hamming_bit_ball IS
-    'all strings of bits within a radius of a center, written <center,radius>';
+    'all bit strings within a radius of a center, written <center,radius>';
 
 CREATE FUNCTION hamming_ball(center bigint, radius integer) RETURNS hamming_ball
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
@@ -143,7 +143,7 @@ CREATE FUNCTION hamming_ball(center bit, radius integer) RETURNS hamming_bit_bal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bit_ball';
 COMMENT ON FUNCTION hamming_ball(bit, integer) IS
-    'all strings of bits within a radius of a center';
+    'all bit strings within a radius of a center';
 
 CREATE FUNCTION hamming_ball_contained(bigint, hamming_ball) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1
@@ -176,7 +176,7 @@ CREATE OPERATOR <@ (
     RESTRICT = hamming_ball_sel,
     JOIN = hamming_ball_joinsel
 );
-COMMENT ON OPERATOR <@ (bit, hamming_bit_ball) IS 'is the string within the ball?';
+COMMENT ON OPERATOR <@ (bit, hamming_bit_ball) IS 'is the bit string within the ball?';
 
 CREATE OPERATOR ~ (
     LEFTARG = hamming_ball,

@@ -18,7 +18,7 @@ CREATE FUNCTION near_differences(
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000
     AS 'MODULE_PATHNAME', 'simhash_pg_differences_of_table';
 COMMENT ON FUNCTION near_differences(regclass, name, name, integer, name, integer) IS
-    'the words that one text of a near pair has and the other has not, in a sample of pairs: in how many pairs and in which share, which part of all differences this one and the more frequent ones make, and the keys of a pair; # is any number';
+    'words that only one text of a near pair contains, in a sample of pairs: the number and share of these pairs, the share of all differences up to this one, and the keys of one such pair; # stands for any number';
 
 CREATE FUNCTION near_differences(
     a text,
@@ -31,4 +31,4 @@ CREATE FUNCTION near_differences(
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 20
     AS 'MODULE_PATHNAME', 'simhash_pg_differences_of_texts';
 COMMENT ON FUNCTION near_differences(text, text, text) IS
-    'the distinct features that one of two texts has and the other has not, and which one has it, a or b; # is any number';
+    'distinct features that only one of two texts has, and which one has it, a or b; # stands for any number';

@@ -5,13 +5,13 @@ CREATE TYPE gist_hamming_key;
 CREATE FUNCTION gist_hamming_key_in(cstring) RETURNS gist_hamming_key
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_key_in';
-COMMENT ON FUNCTION gist_hamming_key_in(cstring) IS 'always an error: keys exist in indexes only';
+COMMENT ON FUNCTION gist_hamming_key_in(cstring) IS 'always raises an error, because keys exist only in indexes';
 
 CREATE FUNCTION gist_hamming_key_out(gist_hamming_key) RETURNS cstring
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'simhash_pg_gist_hamming_key_out';
 COMMENT ON FUNCTION gist_hamming_key_out(gist_hamming_key) IS
-    'bits that all codes of a subtree have, and bits that any has';
+    'bits that are set in all codes of a subtree, and bits that are set in any';
 
 CREATE TYPE gist_hamming_key (
     INPUT = gist_hamming_key_in,
@@ -19,7 +19,7 @@ CREATE TYPE gist_hamming_key (
     INTERNALLENGTH = 16,
     ALIGNMENT = double
 );
-COMMENT ON TYPE gist_hamming_key IS 'key of GiST indexes on codes';
+COMMENT ON TYPE gist_hamming_key IS 'index key of gist_hamming_ops';
 
 CREATE FUNCTION gist_hamming_consistent(internal, bigint, smallint, oid, internal) RETURNS boolean
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -79,6 +79,6 @@ CREATE OPERATOR CLASS gist_hamming_ops FOR TYPE bigint USING gist AS
     FUNCTION 11 gist_hamming_sortsupport(internal),
     STORAGE gist_hamming_key;
 COMMENT ON OPERATOR CLASS gist_hamming_ops USING gist IS
-    'codes by Hamming distance';
+    'search of codes by Hamming distance';
 COMMENT ON OPERATOR FAMILY gist_hamming_ops USING gist IS
-    'codes by Hamming distance';
+    'search of codes by Hamming distance';

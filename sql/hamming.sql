@@ -3,37 +3,37 @@
 CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
     LANGUAGE C STRICT
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_handler';
-COMMENT ON FUNCTION hamming_handler(internal) IS 'handler of the access method hamming';
+COMMENT ON FUNCTION hamming_handler(internal) IS 'hamming index access method handler';
 
 CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
-COMMENT ON ACCESS METHOD hamming IS 'exact search of codes by Hamming distance';
+COMMENT ON ACCESS METHOD hamming IS 'exact search by Hamming distance';
 
 CREATE OPERATOR CLASS hamming_ops DEFAULT FOR TYPE bigint USING hamming AS
     OPERATOR 1 <@ (bigint, hamming_ball),
     OPERATOR 2 = (bigint, bigint),
     OPERATOR 15 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops;
 COMMENT ON OPERATOR CLASS hamming_ops USING hamming IS
-    'codes by Hamming distance';
+    'search of codes by Hamming distance';
 COMMENT ON OPERATOR FAMILY hamming_ops USING hamming IS
-    'codes by Hamming distance';
+    'search of codes by Hamming distance';
 
 CREATE OPERATOR CLASS hamming_bit_ops DEFAULT FOR TYPE bit USING hamming AS
     OPERATOR 1 <@ (bit, hamming_bit_ball),
     OPERATOR 2 = (bit, bit),
     OPERATOR 15 <^> (bit, bit) FOR ORDER BY pg_catalog.integer_ops;
 COMMENT ON OPERATOR CLASS hamming_bit_ops USING hamming IS
-    'strings of bits by Hamming distance';
+    'search of bit strings by Hamming distance';
 COMMENT ON OPERATOR FAMILY hamming_bit_ops USING hamming IS
-    'strings of bits by Hamming distance';
+    'search of bit strings by Hamming distance';
 
 -- For exclusion constraints: the index finds centers, and the executor compares the balls.
 
 CREATE OPERATOR CLASS hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING hamming AS
     OPERATOR 3 ~ (hamming_ball, hamming_ball);
 COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
-    'balls that contain each other''s centers, for exclusion constraints';
+    'balls that contain each other''s center, for exclusion constraints';
 COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS
-    'balls that contain each other''s centers, for exclusion constraints';
+    'balls that contain each other''s center, for exclusion constraints';
 
 -- Operator classes for columns after the first, which filter rows. Columns of type bigint use hamming_ops.
 
@@ -43,7 +43,7 @@ ALTER OPERATOR FAMILY hamming_ops USING hamming ADD
 
 CREATE OPERATOR FAMILY hamming_filter_ops USING hamming;
 COMMENT ON OPERATOR FAMILY hamming_filter_ops USING hamming IS
-    'further columns of an index of codes';
+    'columns after the codes in a hamming index';
 
 CREATE OPERATOR CLASS int2_filter_ops DEFAULT FOR TYPE smallint USING hamming FAMILY hamming_filter_ops AS
     OPERATOR 2 = (smallint, smallint),
@@ -113,7 +113,7 @@ CREATE FUNCTION hamming_index_stats(
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 1
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_index_stats';
 COMMENT ON FUNCTION hamming_index_stats(regclass) IS
-    'what an index of type hamming consists of, or its problem if it is damaged; expected_pages[r + 1] are read at radius r';
+    'contents and size of a hamming index, or its problem if it is damaged; a search with radius r is expected to read expected_pages[r + 1] pages';
 
 CREATE FUNCTION hamming_index_check(
     index regclass,
@@ -125,7 +125,7 @@ CREATE FUNCTION hamming_index_check(
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 10000
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_index_check';
 COMMENT ON FUNCTION hamming_index_check(regclass, boolean) IS
-    'what is wrong with an index of type hamming, and in which block: no row if nothing is';
+    'problems of a hamming index and their blocks; no rows if the index is sound';
 
 CREATE VIEW hamming_indexes AS
 SELECT i.indexrelid::pg_catalog.regclass AS index,
@@ -148,7 +148,7 @@ FROM pg_catalog.pg_index AS i
         )::bigint
     ) AS r (pages) ON true;
 COMMENT ON VIEW hamming_indexes IS
-    'all indexes of type hamming, and whether REINDEX is due: it would halve the size and save more than 1 MB, or the index is damaged or not valid';
+    'all hamming indexes, and whether to REINDEX them, because that would halve the size and save more than 1 MB, or because the index is damaged or invalid';
 
 -- Each of these functions reads the whole index. The check can make writers wait.
 REVOKE ALL ON FUNCTION hamming_index_stats(regclass) FROM PUBLIC;

@@ -17,4 +17,4 @@ CREATE FUNCTION hamming_histogram(
     LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000 ROWS 65
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_histogram';
 COMMENT ON FUNCTION hamming_histogram(regclass, name, integer, name) IS
-    'distances in a column of codes: how many other rows a search finds within each, and pairs of a random sample and all rows at it; with the column of the texts, how many of these rows are duplicates, at most how many, by how many pairs of texts, and which radius to search with';
+    'for each distance, how many other rows a search finds within it, and how many pairs of a sampled row and another row have it; with a column of texts, also how many of these rows are duplicates, an upper bound, the number of pairs of texts compared, and the radius to search with';

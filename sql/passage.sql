@@ -13,7 +13,7 @@ CREATE FUNCTION shared_passages(
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 10
     AS 'MODULE_PATHNAME', 'simhash_pg_shared_passages';
 COMMENT ON FUNCTION shared_passages(text, text, integer) IS
-    'the longest passages that two texts share, of at least so many characters, which is the whole text if they are equal; positions as substr counts them';
+    'longest passages of at least min_length characters that two texts have in common; positions count from 1, as for substr';
 
 CREATE FUNCTION recursive_shingles(
     doc text,
@@ -34,7 +34,7 @@ CREATE FUNCTION passage_sketch(doc text, min_length integer) RETURNS bigint[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 SUPPORT sketch_support
     AS 'MODULE_PATHNAME', 'simhash_pg_passage_sketch';
 COMMENT ON FUNCTION passage_sketch(text, integer) IS
-    'recursive shingles by which every text that shares so many characters is found: texts that do have a value in common';
+    'recursive shingles of a text, chosen such that texts that share min_length characters have a value in common';
 
 CREATE FUNCTION repeated_passages(
     query text,
@@ -49,7 +49,7 @@ CREATE FUNCTION repeated_passages(
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000
     AS 'MODULE_PATHNAME', 'simhash_pg_repeated_passages';
 COMMENT ON FUNCTION repeated_passages(text, integer) IS
-    'what stood before in the documents of a query, which returns keys and texts: every run of at least so many characters, and where it stood first; positions as substr counts them';
+    'all passages of at least min_length characters that occurred earlier in the documents of a query, which returns keys and texts, and where each first occurred; positions count from 1, as for substr';
 
 CREATE FUNCTION repeated_passages(
     query text,
@@ -65,10 +65,10 @@ CREATE FUNCTION repeated_passages(
     LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE COST 1000000 ROWS 1000
     AS 'MODULE_PATHNAME', 'simhash_pg_repeated_passages_of_keys';
 COMMENT ON FUNCTION repeated_passages(text, integer, anyelement) IS
-    'repeated_passages with keys of another type than bigint: the type of the third argument, such as NULL::uuid';
+    'repeated_passages for keys of a type other than bigint, which is that of the third argument, such as NULL::uuid';
 
 CREATE FUNCTION passage_headline(doc text, other text, min_length integer DEFAULT 50, options text DEFAULT '') RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000
     AS 'MODULE_PATHNAME', 'simhash_pg_passage_headline';
 COMMENT ON FUNCTION passage_headline(text, text, integer, text) IS
-    'the first text with every passage marked that it shares with the second, of at least so many characters; options are written as for ts_headline';
+    'first text with all passages of at least min_length characters marked that the second text contains as well; options are written as for ts_headline';

@@ -4,10 +4,10 @@ CREATE FUNCTION rare_code(doc text, weights bytea) RETURNS bit
     LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE COST 5000
     RETURN CAST(minhash_bits(doc, 256, weights) AS bit(256));
 COMMENT ON FUNCTION rare_code(text, bytea) IS
-    'code of a text with 256 bits, which differ the more, the fewer rare features two texts have in common; NULL if nothing in the text has a weight';
+    '256-bit code of a text; the fewer rare features two texts have in common, the more bits differ; NULL if no feature of the text has a weight';
 
 CREATE FUNCTION create_rare_code(name name, source regclass, body name) RETURNS regprocedure
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'simhash_pg_create_rare_code';
 COMMENT ON FUNCTION create_rare_code(name, regclass, name) IS
-    'creates a function of this name, which returns the rare_code of a text, with the weights of pairs of words in 20,000 texts of a table''s column';
+    'creates a function with this name that returns the rare_code of a text, with the weights of pairs of words in 20,000 texts of a column';

@@ -10,4 +10,4 @@ CREATE FUNCTION simhash_text(VARIADIC columns text[]) RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
     AS 'MODULE_PATHNAME', 'simhash_pg_simhash_text';
 COMMENT ON FUNCTION simhash_text(text[]) IS
-    'several texts as one, joined as simhash_trigger joins columns: by line breaks, NULLs skipped; NULL if all are';
+    'texts joined by line breaks, as simhash_trigger joins columns; NULLs are skipped; NULL if all are NULL';
