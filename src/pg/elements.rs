@@ -107,7 +107,8 @@ impl PartialEq for SortedKey<'_> {
 impl Eq for SortedKey<'_> {}
 
 fn no_order(type_name: &str) -> SqlError {
-    report(Code::ERRCODE_UNDEFINED_FUNCTION, format!("keys of type {} have no order", quote(type_name)))
-        .set_detail("The smaller key of a pair comes first, by the order of ORDER BY.")
-        .set_hint("Cast the keys to a type with an order, such as text.")
+    let message = format!("could not identify an ordering operator for type {}", quote(type_name));
+    report(Code::ERRCODE_UNDEFINED_FUNCTION, message)
+        .set_detail("The two keys of a pair are sorted.")
+        .set_hint("Cast the keys to a type that can be sorted, such as text.")
 }

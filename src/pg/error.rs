@@ -9,7 +9,7 @@ use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::ffi::CStr;
 
-pub(crate) const FOREIGN_CLASS: &str = "Its operator class or family is not as simhash_pg has made it.";
+pub(crate) const FOREIGN_CLASS: &str = "The operator class or family differs from that of simhash_pg.";
 
 pub(crate) fn temporary_file() -> SqlError {
     report(Code::ERRCODE_IO_ERROR, "could not read from temporary file")
@@ -21,16 +21,16 @@ pub(crate) fn no_input(type_name: &str) -> SqlError {
 }
 
 pub(crate) fn unknown_strategy(strategy: i16) -> SqlError {
-    let message = format!("cannot search by an operator with strategy number {strategy}");
+    let message = format!("unrecognized strategy number: {strategy}");
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(FOREIGN_CLASS)
 }
 
 pub(crate) fn operator_class(index: &CStr, fault: &str) -> SqlError {
-    let message = format!("cannot serve the operator class of index \"{}\"", quoted(index));
+    let message = format!("operator class of index \"{}\" is not supported", quoted(index));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(format!("Access method hamming: {fault}."))
         .set_hint(
-            "Make the codes the first column; of a text, index the fingerprint: USING hamming (simhash(body)).",
+            "Put codes in the first column. To index a text, use its fingerprint: USING hamming (simhash(body)).",
         )
 }
 
@@ -38,27 +38,24 @@ pub(crate) fn no_hash(index: &CStr, type_: Oid) -> SqlError {
     let (name, type_) = (quoted(index), type_name(type_));
     let message = format!("cannot filter by a column of type {type_} in index \"{name}\"");
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
-        .set_detail(
-            "The values of columns after the first are hashed, and the type has no function for that.",
-        )
+        .set_detail("Columns after the first are stored as hashes, and the type has no hash function.")
         .set_hint(
             "Index an expression whose type has a default operator class for hash, such as column::text.",
         )
 }
 
 /// The DETAIL of errors about the length of an index's values.
-const ONE_LENGTH: &str =
-    "All values of an index of type hamming have the same number of bits, which their type says.";
+const ONE_LENGTH: &str = "All values in a hamming index have the same length, which is that of their type.";
 
 /// `column` is a column and its table, or `None` if the index is on an expression.
 pub(crate) fn unknown_length(index: &CStr, column: Option<(String, String)>) -> SqlError {
-    let message = format!("cannot tell how many bits the values of index \"{}\" have", quoted(index));
+    let message = format!("could not determine the bit length of index \"{}\"", quoted(index));
     let hint = column.map_or_else(
-        || "Index an expression that says it, such as (code::bit(256)).".to_owned(),
+        || "Index an expression that has a length, such as (code::bit(256)).".to_owned(),
         |(table, column)| {
             format!(
-                "Give the column a length, as ALTER TABLE {table} ALTER COLUMN {column} TYPE bit(256) does, \
-                 or index an expression: ({column}::bit(256)). SELECT length({column}) FROM {table} says which."
+                "Give the column a length, as in ALTER TABLE {table} ALTER COLUMN {column} TYPE bit(256), or \
+                 index an expression, ({column}::bit(256)). SELECT length({column}) FROM {table} returns it."
             )
         },
     );
@@ -67,7 +64,7 @@ pub(crate) fn unknown_length(index: &CStr, column: Option<(String, String)>) -> 
 
 /// `type_` is the type that the column had before.
 pub(crate) fn lost_length(index: &CStr, type_: &str, column: Option<(String, String)>) -> SqlError {
-    let message = format!("the column of index \"{}\" is not of type {type_} any more", quoted(index));
+    let message = format!("column of index \"{}\" no longer has type {type_}", quoted(index));
     let error = report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(ONE_LENGTH);
     match column {
         Some((table, column)) => {
@@ -83,11 +80,11 @@ pub(crate) fn cannot_index_empty() -> SqlError {
 }
 
 pub(crate) fn other_length(bits: u32, others: u32) -> SqlError {
-    let message = format!("cannot add a string of {bits} bits to an index of strings of {others} bits");
+    let message = format!("bit string length {bits} does not match index of type bit({others})");
     report(Code::ERRCODE_STRING_DATA_LENGTH_MISMATCH, message)
-        .set_detail("A distance is defined between strings of the same length only.")
+        .set_detail("A distance is defined only between bit strings of the same length.")
         .set_hint(format!(
-            "To change the length, drop the index, give all rows codes of {bits} bits, and create it again."
+            "To change the length, drop the index, store codes of {bits} bits in all rows, and recreate it."
         ))
 }
 
@@ -96,8 +93,8 @@ pub(crate) fn no_such_relation(relation: Oid) -> SqlError {
 }
 
 pub(crate) fn not_a_hamming_index(name: &CStr) -> SqlError {
-    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{}\" is not an index of type hamming", quoted(name)))
-        .set_hint("Such an index is made by CREATE INDEX ... USING hamming.")
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{}\" is not a hamming index", quoted(name)))
+        .set_hint("Use CREATE INDEX ... USING hamming to create such an index.")
 }
 
 pub(crate) fn partitioned_index(name: &CStr) -> SqlError {
@@ -109,16 +106,16 @@ pub(crate) fn partitioned_index(name: &CStr) -> SqlError {
 
 pub(crate) fn invalid_index(name: &CStr) -> SqlError {
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("index \"{}\" is not valid", quoted(name)))
-        .set_detail("Building it was not completed.")
-        .set_hint("REINDEX completes it.")
+        .set_detail("The index build was not completed.")
+        .set_hint("Use REINDEX to build it again.")
 }
 
 pub(crate) fn index_too_new() -> SqlError {
     report(
         Code::ERRCODE_T_R_SERIALIZATION_FAILURE,
-        "rows cannot be looked up in an index that may be younger than the snapshot",
+        "index cannot be verified using this transaction snapshot",
     )
-    .set_hint("Check it in a transaction of isolation level READ COMMITTED.")
+    .set_hint("Verify it in a READ COMMITTED transaction.")
 }
 
 pub(crate) fn other_session(name: &CStr) -> SqlError {
@@ -127,7 +124,7 @@ pub(crate) fn other_session(name: &CStr) -> SqlError {
 }
 
 pub(crate) fn null_in_sketch() -> SqlError {
-    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "sketch must not contain NULL")
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "sketch must not contain nulls")
         .set_hint("Use array_remove(sketch, NULL).")
 }
 

@@ -73,5 +73,5 @@ fn set_not_accepted() -> SqlError {
         Code::ERRCODE_FEATURE_NOT_SUPPORTED,
         "set-valued function called in context that cannot accept a set",
     )
-    .set_hint("Call it in FROM.")
+    .set_hint("Call it in the FROM clause.")
 }

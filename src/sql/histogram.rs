@@ -120,19 +120,19 @@ fn features_of(counter: &mut FeatureCounter, text: &[u8]) -> Result<Vec<i64>, Sq
     Ok(counter.features(&to_utf8(text)?, FEATURES.parse()?, &mut check_for_interrupts)?)
 }
 
-const PAGE: &str = "docs/choosing-a-threshold.md says what that means.";
+const PAGE: &str = "See docs/choosing-a-threshold.md.";
 
 fn say_what_is_odd(histogram: &DistanceHistogram, features: Option<usize>) {
     if histogram.is_even() {
         notice("all distances are even, so an odd radius finds no more than the even one below it", PAGE);
     }
     if let Some(features) = features.filter(|&features| features < FEW) {
-        notice(&format!("texts are short: {features} pairs of words on average, which decide nothing"), PAGE);
+        notice(&format!("texts have only {features} pairs of words on average, too few to compare"), PAGE);
     } else if let Some((distance, apart, pairs)) = histogram.templates() {
         let message = format!(
-            "texts are made from templates: {apart} of {pairs} pairs within distance {distance} have less than half in common by weight"
+            "texts are made from templates: {apart} of {pairs} pairs within distance {distance} have less than half of the weight in common"
         );
-        notice(&message, "Decide by a second code with weights: docs/deduplication.md.");
+        notice(&message, "Use a second code with weights to decide. See docs/deduplication.md.");
     } else if let Some((distance, rows)) = histogram.crowd() {
         notice(&format!("{rows:.0} rows are within distance {distance} of a row"), PAGE);
     }

@@ -61,7 +61,7 @@ fn values<'a>(signature: &'a Array<'_, i32>) -> Result<&'a [i32], SqlError> {
 }
 
 fn signatures_differ_in_length(a: usize, b: usize) -> SqlError {
-    let message = format!("signatures of {a} and {b} values cannot be compared");
+    let message = format!("cannot compare signatures of different lengths: {a} and {b}");
     report::report(Code::ERRCODE_ARRAY_ELEMENT_ERROR, message)
-        .set_hint("Make both with the same number of bins.")
+        .set_hint("Compute both with the same number of bins.")
 }

@@ -128,8 +128,8 @@ fn corpus_problem(problem: Problem) -> SqlError {
         return error;
     }
     error.set_hint(
-        "Raise maintenance_work_mem, which is the limit: at min_length 100, two or three bytes are needed for each byte \
-        of text, and more at a smaller one. Or take a part of the texts.",
+        "Increase maintenance_work_mem, or process fewer texts at a time. With min_length 100, two or three bytes are \
+        needed for each byte of text; a smaller min_length needs more.",
     )
 }
 

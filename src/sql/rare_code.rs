@@ -73,8 +73,10 @@ fn already_exists(name: &CStr) -> SqlError {
     let name = quote(&for_message(name));
     let message = format!("function \"{name}\" already exists with same argument types");
     report(Code::ERRCODE_DUPLICATE_FUNCTION, message)
-        .set_detail("Stored codes have the weights of this function, and cannot be compared with others.")
-        .set_hint("Choose another name, and store its codes in a second column.")
+        .set_detail(
+            "Stored codes have the weights of this function. Codes of other weights cannot be compared.",
+        )
+        .set_hint("Use another name, and store the new codes in a second column.")
 }
 
 fn may_not_create(schema: &CStr) -> SqlError {

@@ -61,15 +61,15 @@ fn feature_weights_final(call: Call) -> Result<Option<Datum>, SqlError> {
     if texts < FEW {
         let hint =
             "Compute them again when there are 1,000 texts. Codes with other weights cannot be compared.";
-        notice(&format!("few texts to compute feature weights from: {texts}"), hint);
+        notice(&format!("feature weights were computed from only {texts} texts"), hint);
     }
     Ok(weights.into_datum())
 }
 
 fn no_texts() -> SqlError {
-    report(Code::ERRCODE_NO_DATA_FOUND, "there are no texts to compute feature weights from")
-        .set_detail("All texts are NULL or without features, or there are no rows.")
-        .set_hint("Insert texts first, or compute the weights from a table with texts of the same kind.")
+    report(Code::ERRCODE_NO_DATA_FOUND, "cannot compute feature weights without texts")
+        .set_detail("There are no rows, or all texts are NULL or have no features.")
+        .set_hint("Insert texts first, or use the weights of another table with texts of the same kind.")
 }
 
 /// The counts in a state.

@@ -76,7 +76,7 @@ pub fn similarity(distance: u32, bits: u32) -> f64 {
 pub fn radius(similarity: f64, bits: u32) -> Result<i32, Problem> {
     if !(0.0..=1.0).contains(&similarity) {
         return Err(Problem::out_of_range("similarity", similarity, 0, 1)
-            .with_hint("Similarity is a fraction: 90 % is 0.90."));
+            .with_hint("A similarity is a fraction: write 0.90 for 90 %."));
     }
     Ok(radius_of_similarity(similarity, true, bits))
 }

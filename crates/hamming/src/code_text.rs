@@ -47,8 +47,8 @@ pub fn decode(text: &str, heartbeat: &mut dyn Heartbeat) -> Result<(Vec<u8>, u32
     }
     match digits * 4 {
         bits @ ..=MAX_BITS => Ok((code, bits as u32)),
-        bits => Err(Problem::new(ProblemKind::TooLarge, format!("a code of {bits} bits is too long"))
-            .with_detail(format!("A code has up to {MAX_BITS} bits."))),
+        bits => Err(Problem::new(ProblemKind::TooLarge, format!("code of {bits} bits is too long"))
+            .with_detail(format!("A code can have at most {MAX_BITS} bits."))),
     }
 }
 
@@ -56,7 +56,7 @@ fn unfilled(bits: u32) -> Problem {
     let filled = bits.next_multiple_of(4);
     let message = format!("cannot write a code of {bits} bits in hexadecimal digits");
     Problem::new(ProblemKind::InvalidValue, message)
-        .with_detail("The number of bits has to be a multiple of 4.")
+        .with_detail("The number of bits must be a multiple of 4.")
         .with_hint(format!(
             "Add zeros on the right with code::bit({filled}), or write the bits themselves with code::text."
         ))
@@ -66,8 +66,8 @@ fn not_a_digit(text: &str, digit: char) -> Problem {
     Problem::new(ProblemKind::InvalidText, format!("invalid code: \"{}\"", Problem::quote(text)))
         .with_detail(format!("\"{digit}\" is not a hexadecimal digit."))
         .with_hint(
-            "Write the digits alone, without 0x before them. \
-             A code in base64 is read by code_decode(encode(decode(code, 'base64'), 'hex')).",
+            "Write the digits without a leading 0x. \
+             To read a code in base64, use code_decode(encode(decode(code, 'base64'), 'hex')).",
         )
 }
 

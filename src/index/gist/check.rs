@@ -56,8 +56,8 @@ fn serves(index: OpenIndex<'_>, function: Oid, procedure: Procedure) -> bool {
 }
 
 fn gist_column(index: &CStr) -> SqlError {
-    let message = format!("cannot serve the operator class of a column of index \"{}\"", quoted(index));
+    let message = format!("operator class of a column of index \"{}\" is not supported", quoted(index));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(error::FOREIGN_CLASS)
-        .set_hint("Use gist_hamming_ops, for bigint.")
+        .set_hint("Use gist_hamming_ops for columns of type bigint.")
 }

@@ -4,8 +4,7 @@ use crate::pg::report::{SqlError, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 
 pub(super) fn bits_differ_in_length(a: u32, b: u32) -> SqlError {
-    let message = format!("strings of {a} and {b} bits cannot be compared");
-    report(Code::ERRCODE_STRING_DATA_LENGTH_MISMATCH, message)
-        .set_detail("A distance is the number of places at which two strings of one length differ.")
-        .set_hint("A column of type bit(n) holds strings of one length.")
+    report(Code::ERRCODE_STRING_DATA_LENGTH_MISMATCH, "cannot compare bit strings of different sizes")
+        .set_detail(format!("The sizes are {a} and {b} bits."))
+        .set_hint("A column of type bit(n) accepts only bit strings of length n.")
 }

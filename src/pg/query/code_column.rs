@@ -212,7 +212,7 @@ fn not_a_code(column: &str, type_name: &str) -> SqlError {
         Code::ERRCODE_DATATYPE_MISMATCH,
         format!("column \"{}\" has type {}, not bigint or bit", quote(column), quote(type_name)),
     )
-    .set_hint("Name the column that has the fingerprints.")
+    .set_hint("Specify the column that contains the fingerprints.")
 }
 
 fn not_a_text(column: &str, type_name: &str) -> SqlError {
@@ -220,5 +220,5 @@ fn not_a_text(column: &str, type_name: &str) -> SqlError {
         Code::ERRCODE_DATATYPE_MISMATCH,
         format!("column \"{}\" has type {}, not text", quote(column), quote(type_name)),
     )
-    .set_hint("Name the column that has the texts, or make a view with a column of type text.")
+    .set_hint("Specify the column that contains the texts, or create a view with a column of type text.")
 }

@@ -107,18 +107,18 @@ unsafe fn check_columns(columns: pg_sys::TupleDesc, key_type: pg_sys::Oid) -> Re
 const EXAMPLE: &str = "For example: repeated_passages('SELECT id, body FROM document ORDER BY id').";
 
 fn not_a_query() -> SqlError {
-    report(Code::ERRCODE_SYNTAX_ERROR, "the query of a corpus must be one SELECT").set_hint(EXAMPLE)
+    report(Code::ERRCODE_SYNTAX_ERROR, "query of a corpus must be a single SELECT").set_hint(EXAMPLE)
 }
 
 fn writes() -> SqlError {
-    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, "the query of a corpus must not write or lock rows")
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, "query of a corpus must not modify or lock rows")
         .set_hint(EXAMPLE)
 }
 
 fn wrong_columns(count: i32) -> SqlError {
-    let message = format!("the query of a corpus must return 2 columns, not {count}");
+    let message = format!("query of a corpus must return 2 columns, not {count}");
     report(Code::ERRCODE_DATATYPE_MISMATCH, message)
-        .set_detail("The first is the key of a document, the second its text.")
+        .set_detail("The first column is the key of a document, the second one its text.")
         .set_hint(EXAMPLE)
 }
 
@@ -128,15 +128,15 @@ fn wrong_key_type(type_name: &str, expected: &str) -> SqlError {
         Code::ERRCODE_DATATYPE_MISMATCH,
         format!("keys of documents have type {type_name}, not {expected}"),
     )
-    .set_hint(format!("Name the type: repeated_passages(query, 100, NULL::{type_name})."))
+    .set_hint(format!("Specify the type: repeated_passages(query, 100, NULL::{type_name})."))
 }
 
 fn wrong_text_type(type_name: &str) -> SqlError {
-    let message = format!("the second column of a corpus has type {}, not text", quote(type_name));
+    let message = format!("second column of a corpus has type {}, not text", quote(type_name));
     report(Code::ERRCODE_DATATYPE_MISMATCH, message).set_hint("Cast it to text.")
 }
 
 pub(crate) fn null_key() -> SqlError {
-    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "the key of a document must not be NULL")
-        .set_hint("Leave these rows out of the query.")
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "key of a document must not be null")
+        .set_hint("Leave out the rows with null keys.")
 }

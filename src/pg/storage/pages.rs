@@ -365,5 +365,5 @@ fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {
         Code::ERRCODE_INDEX_CORRUPTED,
         format!("index \"{}\" is damaged in block {block}: {what}", quoted(name)),
     )
-    .set_hint("hamming_index_check lists all damage; REINDEX rebuilds the index.")
+    .set_hint("Use hamming_index_check to list all damage, and REINDEX to rebuild the index.")
 }

@@ -78,6 +78,6 @@ fn hamming_bit_ball_contained(code: Bits<'_>, ball: BitBall<'_>) -> Result<bool,
 fn bit_ball_syntax(text: &str) -> SqlError {
     let message = format!("invalid input syntax for type hamming_bit_ball: \"{}\"", quote(text));
     report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
-        .set_detail("A ball is written <center,radius>, with a string of bits and an integer.")
+        .set_detail("A ball is written <center,radius>, with a bit string and an integer.")
         .set_hint("For example: '<1010,1>'::hamming_bit_ball, or hamming_ball(B'1010', 1).")
 }

@@ -16,7 +16,7 @@ pub(super) fn misfired(message: &'static str) -> SqlError {
 pub(super) fn too_few_arguments(given: usize) -> SqlError {
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("simhash_trigger needs a target column and at least one text column, got {given} names"),
+        format!("simhash_trigger requires a target column and at least one text column, not {given} names"),
     )
     .set_hint(EXAMPLE)
 }
@@ -24,16 +24,16 @@ pub(super) fn too_few_arguments(given: usize) -> SqlError {
 pub(super) fn second_scheme(argument: &str) -> SqlError {
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("simhash_trigger has a second scheme: \"{}\"", quote(argument)),
+        format!("fingerprint scheme specified more than once: \"{}\"", quote(argument)),
     )
-    .set_hint("Give one scheme, or none for the default.")
+    .set_hint("Specify one scheme, or none to use the default.")
 }
 
 pub(super) fn no_such_column(column: &str, table: &str) -> SqlError {
-    error::no_such_column(column, table).set_detail("simhash_trigger was told to use it.").set_hint(
+    error::no_such_column(column, table).set_detail("It is an argument of simhash_trigger.").set_hint(
         match column.parse::<Scheme>() {
-            Ok(_) => "A scheme is written as 'scheme=word:3'.",
-            Err(_) => "Names are taken as written in the trigger's arguments, with upper and lower case.",
+            Ok(_) => "To specify a scheme, write 'scheme=word:3'.",
+            Err(_) => "Column names in the arguments of a trigger are case-sensitive.",
         },
     )
 }
@@ -53,7 +53,7 @@ pub(super) fn source_type(column: &str, type_name: &str) -> SqlError {
         format!("column \"{}\" has type {}, not text", quote(column), quote(type_name)),
     )
     .set_hint(
-        "For a column of another type use a generated column with simhash(column::text), \
+        "For a column of another type, use a column generated from simhash(column::text), \
         if that cast is immutable.",
     )
 }
@@ -63,7 +63,7 @@ pub(super) fn generated_target(column: &str) -> SqlError {
         Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
         format!("simhash_trigger cannot set generated column \"{}\"", quote(column)),
     )
-    .set_hint("Name a plain bigint column, or drop the trigger if the column is generated from simhash.")
+    .set_hint("Use an ordinary bigint column, or drop the trigger if the column is generated from simhash.")
 }
 
 pub(super) fn generated_column(column: &str) -> SqlError {
@@ -72,5 +72,5 @@ pub(super) fn generated_column(column: &str) -> SqlError {
         format!("simhash_trigger cannot use generated column \"{}\"", quote(column)),
     )
     .set_detail("Generated columns are computed after BEFORE triggers have run.")
-    .set_hint("Name the columns that it is generated from.")
+    .set_hint("Use the columns from which it is generated.")
 }

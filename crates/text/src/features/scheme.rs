@@ -240,8 +240,8 @@ fn is_plain_number(number: &str) -> bool {
 fn unknown(name: &str) -> Problem {
     let valid: Vec<String> = SCHEMES.iter().map(SchemeFamily::valid_names).collect();
     let hint = format!(
-        "Valid schemes are {}. Before those whose features are hashed by XXH3 may be {PERMUTED}, and {FOLDED} \
-         before any.",
+        "Valid schemes are {}. Those whose features are hashed by XXH3 can have the prefix {PERMUTED}, and \
+         any can have the prefix {FOLDED}.",
         valid.join(", ")
     );
     Problem::unknown("fingerprint scheme", name, hint)

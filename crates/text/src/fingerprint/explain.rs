@@ -65,7 +65,7 @@ fn too_many_features() -> Problem {
     let message = format!(
         "text has more than {MAX_FEATURES} distinct features, or more than {MAX_BYTES} bytes of them"
     );
-    Problem::new(ProblemKind::TooLarge, message).with_hint("Explain a part of the text.")
+    Problem::new(ProblemKind::TooLarge, message).with_hint("Use a part of the text.")
 }
 
 /// A copy of the text.

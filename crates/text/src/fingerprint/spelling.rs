@@ -25,8 +25,8 @@ const MAX_BYTES: usize = 1000;
 
 /// The accepted forms, for a hint.
 const VALID: &str = "A fingerprint has 13 letters of base32, 16 hexadecimal or 64 binary digits. \
-    Shorter hexadecimal ones are read as '0x' || code, binary ones as lpad(code, 64, '0'), \
-    and decimal ones as code::numeric.";
+    To read fewer hexadecimal digits, write '0x' || code; fewer binary ones, lpad(code, 64, '0'); \
+    a decimal number, code::numeric.";
 
 /// Writes the fingerprint in base32.
 pub fn encode(fingerprint: u64) -> String {
@@ -39,7 +39,7 @@ pub fn encode(fingerprint: u64) -> String {
 pub fn decode(text: &str) -> Result<u64, Problem> {
     let reading = FingerprintText { text };
     let wrong_length =
-        |length| reading.invalid(format!("it has {length} characters apart from white space and scheme"));
+        |length| reading.invalid(format!("It has {length} characters apart from white space and scheme"));
     if text.len() > MAX_BYTES {
         return Err(wrong_length(text.len()));
     }
@@ -52,16 +52,16 @@ pub fn decode(text: &str) -> Result<u64, Problem> {
         return match digits.chars().count() {
             1..=HEXADECIMAL => reading.number(digits, 16),
             length => {
-                Err(reading.invalid(format!("it has {length} digits after 0x, not 1 to {HEXADECIMAL}")))
+                Err(reading.invalid(format!("It has {length} digits after 0x, not 1 to {HEXADECIMAL}")))
             }
         };
     }
     match digits.chars().count() {
         LENGTH => reading.base32(digits),
         HEXADECIMAL if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-            Err(reading.invalid(format!("{digits} can be hexadecimal or decimal")).with_hint(format!(
-                "Write '0x{digits}' if it is hexadecimal, {digits}::numeric if it is decimal."
-            )))
+            Err(reading.invalid(format!("The digits {digits} can be hexadecimal or decimal")).with_hint(
+                format!("Write '0x{digits}' if it is hexadecimal, {digits}::numeric if it is decimal."),
+            ))
         }
         HEXADECIMAL => reading.number(digits, 16),
         BINARY => reading.number(digits, 2),
@@ -145,16 +145,16 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (text, detail) in [
-            ("", "it has 0 characters apart from white space and scheme."),
-            ("h5orkd3wjfoi", "it has 12 characters apart from white space and scheme."),
-            (&"a".repeat(1001), "it has 1001 characters apart from white space and scheme."),
+            ("", "It has 0 characters apart from white space and scheme."),
+            ("h5orkd3wjfoi", "It has 12 characters apart from white space and scheme."),
+            (&"a".repeat(1001), "It has 1001 characters apart from white space and scheme."),
             ("h5orkd3wjfo1g", "\"1\" is not a digit of base 32."),
             ("h5orkd3wjfoiГ", "\"Г\" is not a digit of base 32."),
-            ("0x", "it has 0 digits after 0x, not 1 to 16."),
-            ("0x03f5d150f76495c83", "it has 17 digits after 0x, not 1 to 16."),
+            ("0x", "It has 0 digits after 0x, not 1 to 16."),
+            ("0x03f5d150f76495c83", "It has 17 digits after 0x, not 1 to 16."),
             ("0x-1", "\"-\" is not a digit of base 16."),
             ("4565828753376763", "4565828753376763 can be hexadecimal or decimal."),
-            ("4565828753376763011", "it has 19 characters apart from white space and scheme."),
+            ("4565828753376763011", "It has 19 characters apart from white space and scheme."),
             ("3f5d150f76495c8x", "\"x\" is not a digit of base 16."),
             (&"2".repeat(64), "\"2\" is not a digit of base 2."),
         ] {

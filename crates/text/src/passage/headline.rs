@@ -112,7 +112,7 @@ fn value(text: &str) -> Option<(String, &str)> {
 }
 
 fn syntax(at: &str) -> Problem {
-    let message = format!("options cannot be read at \"{}\"", Problem::quote(at));
+    let message = format!("syntax error in options at \"{}\"", Problem::quote(at));
     Problem::new(ProblemKind::InvalidValue, message)
         .with_hint("For example: 'StartSel=<mark>, StopSel=</mark>, FragmentDelimiter=\" ... \"'.")
 }
@@ -237,7 +237,7 @@ impl HeadlineWriter<'_> {
         if self.headline.len() + text.len() > MAX_BYTES {
             let message = format!("headline has more than {MAX_BYTES} bytes");
             return Err(Problem::new(ProblemKind::TooLarge, message)
-                .with_hint("Ask for fragments, with the option MaxFragments."));
+                .with_hint("Use the option MaxFragments to return fragments."));
         }
         grow_text(&mut self.headline, text.len())?;
         self.headline.push_str(text);
@@ -296,10 +296,10 @@ mod tests {
         assert_eq!(HeadlineOptions::parse(" "), Ok(HeadlineOptions::default()));
         assert_eq!(HeadlineOptions::parse("StopSel= , ").unwrap().stop, "");
         assert_eq!(message("MinWords=3"), "unknown option \"MinWords\"");
-        assert_eq!(message("StartSel"), "options cannot be read at \"StartSel\"");
-        assert_eq!(message("StartSel=\"a"), "options cannot be read at \"StartSel=\"a\"");
-        assert_eq!(message("StartSel=a b"), "options cannot be read at \"b\"");
-        assert_eq!(message("StartSel=\"a\" b"), "options cannot be read at \"b\"");
+        assert_eq!(message("StartSel"), "syntax error in options at \"StartSel\"");
+        assert_eq!(message("StartSel=\"a"), "syntax error in options at \"StartSel=\"a\"");
+        assert_eq!(message("StartSel=a b"), "syntax error in options at \"b\"");
+        assert_eq!(message("StartSel=\"a\" b"), "syntax error in options at \"b\"");
         assert_eq!(message("MaxFragments=-1"), "MaxFragments -1 is out of range");
         assert_eq!(message("ContextLength=x"), "ContextLength x is out of range");
         assert_eq!(message("Escape=xml"), "unknown Escape \"xml\"");

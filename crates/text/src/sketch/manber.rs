@@ -99,7 +99,7 @@ impl ManberSketcher {
         if greatest_common_divisor(prime, modulus) != 1 {
             let message = format!("prime {prime} and modulus {modulus} have a common factor");
             return Err(Problem::new(ProblemKind::InvalidValue, message)
-                .with_detail("Bytes at the beginning of a window would count less or not at all.")
+                .with_detail("Bytes at the beginning of a window would have less influence, or none.")
                 .with_hint("Choose a prime that has no common factor with the modulus."));
         }
         Ok(Self(parameters))
@@ -115,7 +115,7 @@ impl ManberSketcher {
             ManberHash::Java => self.roll_units(text, &mut sampler),
             ManberHash::Polynomial => self.roll_polynomial(text, &mut sampler)?,
         }
-        let more_bits = "Raise sample_bits: each bit more halves the sketch.";
+        let more_bits = "Increase sample_bits: each additional bit halves the size of the sketch.";
         sampler.sample.into_values().map_err(|problem| problem.with_hint(more_bits))
     }
 

@@ -242,13 +242,13 @@ fn take_name(name: &mut [u8], other: &[u8]) -> Result<(), Problem> {
 
 fn schemes_differ(a: &[u8], b: &[u8]) -> Problem {
     let [a, b] = [a, b].map(|name| String::from_utf8_lossy(name).trim_end_matches('\0').to_owned());
-    let message = format!("features of \"{a}\" and of \"{b}\" cannot be counted together");
-    Problem::new(ProblemKind::InvalidValue, message).with_hint("Name one scheme for all texts.")
+    let message = format!("cannot count features of \"{a}\" and of \"{b}\" together");
+    Problem::new(ProblemKind::InvalidValue, message).with_hint("Use one scheme for all texts.")
 }
 
 fn damaged() -> Problem {
-    Problem::new(ProblemKind::InvalidText, "value has no weights of features")
-        .with_hint("Make one by SELECT feature_weights(body, 'word:2') FROM document.")
+    Problem::new(ProblemKind::InvalidText, "invalid feature weights")
+        .with_hint("Compute them by SELECT feature_weights(body, 'word:2') FROM document.")
 }
 
 #[cfg(test)]
@@ -321,7 +321,7 @@ mod tests {
         let mut named = good.clone();
         named[8] = b'x';
         for bytes in [&[][..], b"weights1", &good[1..], &good[..good.len() - 1], &named] {
-            assert_eq!(FeatureWeights::read(bytes).unwrap_err().message, "value has no weights of features");
+            assert_eq!(FeatureWeights::read(bytes).unwrap_err().message, "invalid feature weights");
         }
         assert_eq!(weights(&mut vec![0; COUNTS_BYTES]).unwrap(), None);
         assert_eq!(weights(&mut counts(&["", "?!"], "word:1")).unwrap(), None);

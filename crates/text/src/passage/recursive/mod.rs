@@ -55,7 +55,7 @@ pub fn level_for(length: usize) -> Option<u32> {
 pub fn no_level(length: impl Display) -> Problem {
     let (min, max) = (shared_guarantee(1) as i64, MIN_LENGTH.max());
     Problem::out_of_range("min_length", length, min, max)
-        .with_hint("For shorter passages use shared_passages on the texts themselves.")
+        .with_hint("To find shorter passages, use shared_passages on the texts themselves.")
 }
 
 /// The range of levels from `min_level` to `max_level`, if both are allowed.

@@ -160,7 +160,7 @@ impl<'a, T: Copy + Eq> MatchSearch<'a, T> {
     fn make_room(&mut self) -> Result<(), Problem> {
         if self.new.len() == MAX_PASSAGES {
             let message = format!("texts share more than {MAX_PASSAGES} passages");
-            return Err(Problem::new(ProblemKind::TooLarge, message).with_hint("Ask for longer passages."));
+            return Err(Problem::new(ProblemKind::TooLarge, message).with_hint("Increase min_length."));
         }
         Ok(base::grow(&mut self.new, 1)?)
     }
