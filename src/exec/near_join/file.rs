@@ -31,9 +31,6 @@ pub(super) struct RowFile {
 }
 
 impl RowFile {
-    /// Bytes of memory that a file takes.
-    pub(super) const BYTES: usize = (BLOCK + WRITTEN) * size_of::<u64>();
-
     /// # Safety
     /// The memory must live until the file is closed. The file must only be used during the execution of the
     /// statement, since PostgreSQL removes it after an error.

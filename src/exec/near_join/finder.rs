@@ -6,11 +6,10 @@
 
 use super::batch::JoinBatch;
 use super::explain::{Count, JoinWork};
-use super::memory;
 use super::output::JoinOutput;
 use super::side::CodePlace;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::plan::near_join::{BySide, Side};
+use crate::plan::near_join::{BySide, Side, memory};
 use base::{Heartbeat, OutOfMemory, push};
 use hamming::near_pairs::{PairDivision, PairSearch, PairSink};
 

@@ -3,9 +3,9 @@
 //! [`node`] has the functions that PostgreSQL calls, and [`run`] the states of a join. A [`reader`] reads
 //! rows of both children into the [`batch`], which has both sides in memory ([`side`], [`rows`]); a
 //! [`finder`] finds its near pairs, and an [`output`] returns rows. Each side has a set of its rows that are
-//! [`matched`]. If [`memory`](mod@memory) has no room, both sides go to files ([`spill`], [`file`](mod@file),
-//! [`record`], [`summary`]) and are divided into [`partitions`], which the processes of a parallel plan share
-//! ([`shared`]). [`explain`] shows the work. What the planner has stored is in
+//! [`matched`]. If memory has no room (`src/plan/near_join/memory.rs`), both sides go to files ([`spill`],
+//! [`file`](mod@file), [`record`], [`summary`]) and are divided into [`partitions`], which the processes of a
+//! parallel plan share ([`shared`]). [`explain`] shows the work. What the planner has stored is in
 //! `src/plan/near_join/stored.rs`.
 
 mod batch;
@@ -13,7 +13,6 @@ mod explain;
 mod file;
 mod finder;
 mod matched;
-mod memory;
 mod node;
 mod output;
 mod partitions;

@@ -3,13 +3,13 @@
 //! each of which divides the sides in another way; a pair is found in one of them.
 //!
 //! A **task** is one or several partitions of a pass. The rows of a single partition are selected from all
-//! rows; the rows of several partitions are first divided into files. The processes of a parallel plan take
-//! tasks in turn.
+//! rows; the rows of several partitions are first divided into files. If there are more partitions than files
+//! that may be open, each file has the rows of several partitions and is divided again. The processes of a
+//! parallel plan take tasks in turn.
 
 use super::batch::JoinBatch;
 use super::explain::{Count, JoinWork};
 use super::file::{RowFile, SideFiles};
-use super::memory;
 use super::record::Record;
 use super::shared::Sharing;
 use super::side::JoinSide;
@@ -17,20 +17,27 @@ use super::spill::SpilledRows;
 use super::summary::SideSummary;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
-use crate::plan::near_join::{BySide, JoinKind, Side};
+use crate::plan::near_join::{BySide, JoinKind, Side, memory};
 use base::{OutOfMemory, push};
 use hamming::near_pairs::PairDivision;
 use pgrx::pg_sys::MemoryContext;
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// At least this many tasks for each process, since some tasks take longer than others.
 const TASKS_PER_PROCESS: usize = 2;
 
 /// Partitions of a pass, which are joined one after the other.
+#[derive(Clone)]
 struct JoinTask {
     pass: usize,
     partitions: Range<usize>,
+}
+
+/// The rows of some partitions.
+struct PartitionRows {
+    of: JoinTask,
+    /// Without files, the rows are selected from all rows.
+    files: BySide<SideFiles>,
 }
 
 /// The files of a join, and the partition that is being joined.
@@ -44,12 +51,10 @@ pub(super) struct JoinPartitions {
     sharing: Option<Sharing>,
     /// All rows of each side.
     all: BySide<SideFiles>,
-    /// If the task has several partitions: the rows of the current partition and of the later ones.
-    divided: BySide<VecDeque<RowFile>>,
+    /// The rows of the later partitions of the task, and the last of the current partition.
+    divided: Vec<PartitionRows>,
     /// The memory context of the open files.
     memory: MemoryContext,
-    /// The current partition, and the number of its task.
-    current: Option<(usize, usize)>,
     /// Whether this process has ended the last task of all, and so returns the unmatched rows.
     pub(super) has_ended_all: bool,
 }
@@ -66,7 +71,7 @@ impl JoinPartitions {
         (batch, sharing): (&mut JoinBatch, Option<Sharing>),
         memory: MemoryContext,
     ) -> Result<Self, SqlError> {
-        let (tasks, divided) = (Vec::new(), BySide::default());
+        let (tasks, divided) = (Vec::new(), Vec::new());
         let mut partitions = Self {
             kind,
             plan: None,
@@ -76,7 +81,6 @@ impl JoinPartitions {
             all: files,
             divided,
             memory,
-            current: None,
             has_ended_all: false,
         };
         let has_codes = |side| summaries[side].coded > 0;
@@ -111,8 +115,7 @@ impl JoinPartitions {
         }
         let most = summaries.0.iter().map(|side| side.bytes as usize).fold(0, usize::max);
         let needed = most.div_ceil(memory::of_planned_partition());
-        let partitions =
-            needed.min(memory::files(RowFile::BYTES)).max(self.tasks_of_pass(radius as usize + 1));
+        let partitions = needed.max(self.tasks_of_pass(radius as usize + 1));
         let bits = partitions.next_power_of_two().ilog2();
         let rows = summaries.0.each_ref().map(|side| side.coded as usize);
         let varying = SideSummary::varying_of(summaries.0.each_ref());
@@ -149,52 +152,41 @@ impl JoinPartitions {
 
     /// How the codes of the current partition were divided, and in which pass; `None` if they were not.
     pub(super) fn pass(&self) -> Option<(&PairDivision, usize)> {
-        Some((self.plan.as_ref()?, self.tasks[self.current?.0].pass))
+        Some((self.plan.as_ref()?, self.divided.last()?.of.pass))
+    }
+
+    fn files(&self) -> impl Iterator<Item = &SideFiles> {
+        self.divided.iter().map(|rows| &rows.files).chain([&self.all]).flat_map(|files| &files.0)
     }
 
     /// Bytes of memory that the open files take.
     pub(super) fn bytes(&self) -> usize {
-        let files = Side::BOTH.map(|side| self.all[side].len() + self.divided[side].len());
-        RowFile::BYTES * files.iter().sum::<usize>()
+        memory::OF_FILE * self.files().map(SideFiles::len).sum::<usize>()
     }
 
-    /// Words that are in files.
-    fn words(&self) -> u64 {
-        let divided: u64 = self.divided.0.iter().flatten().map(|file| file.words).sum();
-        divided + self.all.0.iter().map(SideFiles::words).sum::<u64>()
-    }
-
-    pub(super) fn close(mut self) {
-        self.close_divided();
-        self.all.0.into_iter().for_each(SideFiles::close);
-    }
-
-    fn close_divided(&mut self) {
-        self.divided.0.iter_mut().flat_map(|files| files.drain(..)).for_each(RowFile::close);
+    pub(super) fn close(self) {
+        let divided = self.divided.into_iter().map(|rows| rows.files);
+        divided.chain([self.all]).flat_map(|files| files.0).for_each(SideFiles::close);
     }
 
     /// Goes on to the next partition. Returns whether there is one for this process.
     pub(super) fn next(&mut self, batch: &JoinBatch, work: &mut JoinWork) -> Result<bool, SqlError> {
-        match &mut self.current {
-            Some((task, partition)) if *partition + 1 < self.tasks[*task].partitions.end => {
-                *partition += 1;
-                self.divided.0.iter_mut().filter_map(VecDeque::pop_front).for_each(RowFile::close);
-            }
-            _ => {
-                self.has_ended_all = self.current.is_some() && self.end_task();
-                self.close_divided();
-                let task = self.next_task();
-                self.current = task.map(|task| (task, self.tasks[task].partitions.start));
-                let Some(task) = task else {
-                    Side::BOTH.into_iter().for_each(|side| self.rewind(side));
-                    return Ok(false);
-                };
-                if self.tasks[task].partitions.len() > 1 {
-                    Side::BOTH.into_iter().try_for_each(|side| self.divide(side, task, &batch[side]))?;
-                }
-                work.peak(Count::Disk, self.words());
-            }
+        if let Some(ended) = self.divided.pop() {
+            ended.files.0.into_iter().for_each(SideFiles::close);
+            self.has_ended_all = self.divided.is_empty() && self.end_task();
         }
+        if self.divided.is_empty() {
+            let Some(task) = self.next_task() else {
+                Side::BOTH.into_iter().for_each(|side| self.rewind(side));
+                return Ok(false);
+            };
+            let of = self.tasks[task].clone();
+            push(&mut self.divided, PartitionRows { of, files: BySide::default() })?;
+        }
+        while let Some(rows) = self.divided.pop_if(|rows| rows.of.partitions.len() > 1) {
+            self.divide(rows, batch, work)?;
+        }
+        work.peak(Count::Disk, self.files().map(SideFiles::words).sum());
         self.rewind(Side::Inner);
         work[Count::Batches] += u64::from(self.plan.is_some());
         Ok(true)
@@ -214,31 +206,45 @@ impl JoinPartitions {
         self.sharing.map_or(self.begun, Sharing::end_task) == self.tasks.len()
     }
 
-    /// Divides the rows of a side for a task of several partitions.
-    fn divide(&mut self, side: Side, task: usize, rows: &JoinSide) -> Result<(), SqlError> {
-        let (Some(plan), JoinTask { pass, partitions }) = (&self.plan, &self.tasks[task]) else {
-            return Ok(());
-        };
-        let (mut files, is_wanted) = (Vec::new(), self.wanted());
-        let all = &mut self.all[side];
-        for _ in partitions.clone() {
-            // SAFETY: the partitions are used only during the execution, as the caller of `new` promises.
-            push(&mut files, unsafe { RowFile::create(self.memory) })?;
-        }
-        let format = rows.format();
-        all.rewind();
-        let mut take = |record: Record| {
-            if !is_wanted(&record, rows) {
-                return Ok(());
+    /// Divides the rows of several partitions into as many files as may be open.
+    fn divide(
+        &mut self,
+        PartitionRows { of: JoinTask { pass, partitions }, files: mut from }: PartitionRows,
+        batch: &JoinBatch,
+        work: &mut JoinWork,
+    ) -> Result<(), SqlError> {
+        let Some(plan) = &self.plan else { return Ok(()) };
+        let of_file = partitions.len().div_ceil(memory::files());
+        let parts = partitions.clone().step_by(of_file);
+        let (is_wanted, mut divided) = (self.wanted(), BySide::<Vec<RowFile>>::default());
+        for side in Side::BOTH {
+            let (format, files) = (batch[side].format(), &mut divided[side]);
+            for _ in parts.clone() {
+                // SAFETY: the partitions are used only during the execution, as the caller of `new` promises.
+                push(files, unsafe { RowFile::create(self.memory) })?;
             }
-            let partition = plan.part(*pass, record.codes).wrapping_sub(partitions.start);
-            files.get_mut(partition).map_or(Ok(()), |file| file.write(record.words))
-        };
-        while all.read_block(format, &mut take)? {
-            check_for_interrupts();
+            let from = if from[side].len() > 0 { &mut from[side] } else { &mut self.all[side] };
+            from.rewind();
+            let mut take = |record: Record| {
+                if !is_wanted(&record, &batch[side]) {
+                    return Ok(());
+                }
+                let partition = plan.part(pass, record.codes).wrapping_sub(partitions.start);
+                files.get_mut(partition / of_file).map_or(Ok(()), |file| file.write(record.words))
+            };
+            while from.read_block(format, &mut take)? {
+                check_for_interrupts();
+            }
         }
-        files.iter_mut().for_each(RowFile::rewind);
-        self.divided[side] = files.into();
+        let BySide([outer, inner]) = divided;
+        for (first, files) in parts.zip(outer.into_iter().zip(inner)) {
+            let of = JoinTask { pass, partitions: first..first + of_file };
+            let files = [(files.0, Side::Outer), (files.1, Side::Inner)];
+            let files = files.map(|(file, side)| SideFiles::new(vec![(file, batch[side].format().codes)]));
+            push(&mut self.divided, PartitionRows { of, files: BySide(files) })?;
+        }
+        work.peak(Count::Disk, self.files().chain(&from.0).map(SideFiles::words).sum());
+        from.0.into_iter().for_each(SideFiles::close);
         Ok(())
     }
 
@@ -247,25 +253,31 @@ impl JoinPartitions {
     /// planned: all processes must have the same plan, and one may begin after others have matched rows.
     fn wanted(&self) -> impl Fn(&Record, &JoinSide) -> bool + use<> {
         let unmatched = self.has_ended_all;
-        let skips_matched = unmatched || self.kind.needs_one_match() && self.current.is_some();
+        let skips_matched = unmatched || self.kind.needs_one_match() && !self.tasks.is_empty();
         move |record, side| {
             (unmatched || !record.codes.is_empty()) && !(skips_matched && side.has_match(record.number))
         }
     }
 
+    /// The files with the rows of the current partition.
+    fn current<'a>(
+        divided: &'a mut [PartitionRows],
+        all: &'a mut BySide<SideFiles>,
+        side: Side,
+    ) -> &'a mut SideFiles {
+        let files = divided.last_mut().map(|rows| &mut rows.files[side]);
+        files.filter(|files| files.len() > 0).unwrap_or(&mut all[side])
+    }
+
     /// Reads the rows of a side again.
     pub(super) fn rewind(&mut self, side: Side) {
-        match self.divided[side].front_mut() {
-            Some(file) => file.rewind(),
-            None => self.all[side].rewind(),
-        }
+        Self::current(&mut self.divided, &mut self.all, side).rewind();
     }
 
     /// Reads the next rows of a side of the current partition. Returns whether there are any.
     pub(super) fn load(&mut self, side: Side, batch: &mut JoinBatch) -> Result<bool, SqlError> {
         batch[side].clear();
-        let (task, _) = self.current.unwrap_or_default();
-        if !self.tasks[task].partitions.is_empty() {
+        if self.divided.last().is_some_and(|rows| !rows.of.partitions.is_empty()) {
             self.read(side, batch, memory::of_load())?;
         }
         Ok(batch[side].rows.len() > 0)
@@ -282,31 +294,23 @@ impl JoinPartitions {
     fn read(&mut self, side: Side, batch: &mut JoinBatch, limit: usize) -> Result<(), SqlError> {
         let (to, is_wanted, have_codes) = (&mut batch[side], self.wanted(), !self.has_ended_all);
         let format = to.format();
-        let mut file = self.divided[side].front_mut();
         // If the partition has no file, its rows are selected from all rows.
-        let selection = match (self.current, &self.plan) {
-            (Some((task, partition)), Some(plan)) if file.is_none() => {
-                Some((plan, self.tasks[task].pass, partition))
-            }
-            _ => None,
-        };
+        let is_selected = self.divided.last().is_some_and(|rows| rows.files[side].len() == 0);
+        let of = self.divided.last().filter(|_| is_selected).map(|rows| rows.of.clone());
+        let selection = self.plan.as_ref().zip(of);
+        let file = Self::current(&mut self.divided, &mut self.all, side);
         let mut is_there = true;
         while is_there && to.bytes() < limit {
             check_for_interrupts();
-            let take = |record: Record| {
-                let is_elsewhere = || {
-                    selection
-                        .is_some_and(|(plan, pass, partition)| plan.part(pass, record.codes) != partition)
+            is_there = file.read_block(format, |record| {
+                let is_elsewhere = |(plan, of): &(&PairDivision, JoinTask)| {
+                    plan.part(of.pass, record.codes) != of.partitions.start
                 };
-                if !is_wanted(&record, to) || is_elsewhere() {
+                if !is_wanted(&record, to) || selection.as_ref().is_some_and(is_elsewhere) {
                     return Ok(());
                 }
                 to.push_record(record, have_codes)
-            };
-            is_there = match &mut file {
-                Some(file) => file.read_block(format, take)?,
-                None => self.all[side].read_block(format, take)?,
-            };
+            })?;
         }
         Ok(())
     }

@@ -41,9 +41,6 @@ pub(super) struct RowStore {
 }
 
 impl RowStore {
-    /// The largest size, in which the place of every word fits into 32 bits.
-    pub(super) const MAX_BYTES: usize = (1 << 32) * WORD / 2;
-
     pub(super) fn new(columns: KeptColumns) -> Self {
         // Bounded: a query has at most 1,664 columns.
         let kept: Vec<(usize, KeptColumn)> =

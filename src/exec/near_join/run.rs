@@ -55,7 +55,6 @@
 use super::batch::{BatchSize, JoinBatch};
 use super::explain::{Count, JoinWork};
 use super::finder::PairFinder;
-use super::memory;
 use super::output::JoinOutput;
 use super::partitions::JoinPartitions;
 use super::reader::RowReader;
@@ -64,7 +63,7 @@ use super::side::JoinSide;
 use super::spill::Spill;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
-use crate::plan::near_join::Side;
+use crate::plan::near_join::{Side, memory};
 use pgrx::pg_sys::{MemoryContext, TupleTableSlot};
 use std::ptr::null_mut;
 

@@ -3,12 +3,11 @@
 
 use super::batch::JoinBatch;
 use super::file::{RowFile, SideFiles};
-use super::memory;
 use super::reader::RowReader;
 use super::shared::{ROWS, SUMMARY, Sharing};
 use super::summary::SideSummary;
 use crate::pg::report::SqlError;
-use crate::plan::near_join::{BySide, JoinKind, Side};
+use crate::plan::near_join::{BySide, JoinKind, Side, memory};
 use base::push;
 use pgrx::pg_sys::MemoryContext;
 

@@ -4,7 +4,8 @@
 //! memory, and compares them with the codes of many outer rows at once, as `crates/hamming` finds near pairs.
 //!
 //! 1. PostgreSQL asks for further paths to join two relations ([`hook`]). If a condition is on a distance
-//!    between them ([`condition`]), the near join is proposed with its cost ([`path`](mod@path)).
+//!    between them ([`condition`]), the near join is proposed with its cost ([`path`](mod@path)), which
+//!    depends on how its memory is divided ([`memory`](mod@memory)).
 //! 2. If it is the cheapest path, it becomes a node of the plan, a `CustomScan` ([`plan`]).
 //! 3. The executor runs the node (`src/exec/near_join`). All that it gets from the planner is [`stored`],
 //!    with the types of joins and their sides ([`kind`]).
@@ -14,6 +15,7 @@
 mod condition;
 mod hook;
 mod kind;
+pub(crate) mod memory;
 mod nested_loops;
 mod path;
 mod plan;

@@ -2,6 +2,7 @@
 
 use super::condition::NearCondition;
 use super::kind::{JoinKind, Side};
+use super::memory;
 use super::plan::PATH_METHODS;
 use super::stored::{StoredJoin, StoredPath};
 use crate::pg::compat;
@@ -194,8 +195,6 @@ fn search_work(
     rows: [f64; 2],
     workers: Workers,
 ) -> NearSearchWork {
-    // SAFETY: PostgreSQL computes the limit from its settings.
-    let memory = unsafe { pg_sys::get_hash_memory_limit() } as f64;
     let both = rows.map(|rows| rows.max(1.0));
     let bytes_of_row = [0, 1].map(|side| {
         // SAFETY: a path of the planner has a target.
@@ -204,18 +203,24 @@ fn search_work(
     });
     let bytes = |side: usize, further: f64| both[side] * (bytes_of_row[side] + further);
     let [outer, inner] = [0, 1].map(|side| bytes(side, BYTES_PER_ROW));
-    if inner <= memory / 2.0 && !matches!(workers, Workers::ShareBoth(_)) {
+    let load = memory::of_load() as f64;
+    if inner <= memory::of_inner() as f64 && !matches!(workers, Workers::ShareBoth(_)) {
         let least = if matches!(workers, Workers::ShareOuter(_)) { BATCHES_OF_SHARE } else { 1.0 };
-        let batches = (outer / (memory * 3.0 / 8.0)).ceil().max(least);
+        let batches = (outer / load).ceil().max(least);
         let comparisons = searched.comparisons(both, batches);
         return NearSearchWork { comparisons, filed_rows: 0.0, pages: 0.0 };
     }
-    let passes = searched.passes();
+    // A pass divides the rows in several rounds, and reads a partition again for each load of inner rows.
+    let (passes, most) = (searched.passes(), outer.max(inner));
+    let partitions = (most / memory::of_planned_partition() as f64).clamp(1.0, searched.partitions());
+    let rounds = (partitions.log2() / (memory::files() as f64).log2()).ceil().max(1.0);
+    let loads = (most / partitions / load).ceil();
     let pages = |bytes: f64| (bytes / f64::from(pg_sys::BLCKSZ)).ceil();
     NearSearchWork {
-        comparisons: searched.comparisons(both, 1.0),
-        filed_rows: (1.0 + 2.0 * passes) * (both[0] + both[1]),
-        pages: (1.0 + 3.0 * passes) * pages(bytes(0, BYTES_PER_FILED_ROW) + bytes(1, BYTES_PER_FILED_ROW)),
+        comparisons: searched.comparisons(both, loads),
+        filed_rows: (1.0 + passes * (rounds + loads)) * (both[0] + both[1]),
+        pages: (1.0 + passes * (2.0 * rounds + loads))
+            * pages(bytes(0, BYTES_PER_FILED_ROW) + bytes(1, BYTES_PER_FILED_ROW)),
     }
 }
 

@@ -54,7 +54,8 @@ impl PairDivision {
         spread.varying.copy_from_slice(varying);
         // The bits by which codes are divided need no buckets.
         let widest_of_plan = (widest + bits).min(MAX_SEGMENT_BITS);
-        let size = JoinSize::of(rows[0], Some(rows[1]), widest_of_plan);
+        let of_rows = JoinSize::of(rows[0], Some(rows[1]), widest_of_plan);
+        let size = JoinSize { divided: bits, ..of_rows };
         let radii = radii.into();
         let plan = JoinPlan::of_size(&size, &spread, &radii)?;
         let mut division = Self { radii, widest, segments: Vec::new(), divisions: Vec::new() };

@@ -140,26 +140,23 @@ pub(super) struct JoinSize {
     pub(super) left: f64,
     pub(super) pairs: f64,
     pub(super) widest: u32,
+    /// The number of bits by which rows have to be divided for memory.
+    pub(super) divided: u32,
 }
 
 impl JoinSize {
     pub(super) fn of(left: usize, right: Option<usize>, widest: u32) -> Self {
         let left = left as f64;
-        right.map_or(Self { rows: left, left, pairs: left * left / 2.0, widest }, |right| {
+        right.map_or(Self { rows: left, left, pairs: left * left / 2.0, widest, divided: 0 }, |right| {
             let right = right as f64;
-            Self { rows: left + right, left, pairs: left * right, widest }
+            Self { rows: left + right, left, pairs: left * right, widest, divided: 0 }
         })
     }
 
     /// The size of a crowd with this fraction of the pairs.
     pub(super) fn of_crowd(&self, fraction: f64) -> Self {
         let rows = fraction.sqrt();
-        Self {
-            rows: rows * self.rows,
-            left: rows * self.left,
-            pairs: fraction * self.pairs,
-            widest: self.widest,
-        }
+        Self { rows: rows * self.rows, left: rows * self.left, pairs: fraction * self.pairs, ..*self }
     }
 }
 
@@ -184,7 +181,13 @@ pub(super) fn cost_of_segment(
     let flips = f64::from(FLIPS[length as usize][threshold as usize]);
     let buckets = f64::from(1u32 << length);
     let lookups = buckets.min(size.left) * flips;
-    size.rows * SORT_COST + buckets + lookups * BUCKET_COST + size.pairs * fraction(flips / buckets)
+    // Each group of bits divides the rows in a pass. If it has too few bits, parts are sorted several times.
+    let missing = size.divided.saturating_sub(length / (threshold + 1));
+    let passes = if size.divided > 0 { f64::from(threshold + 1) } else { 1.0 };
+    passes * f64::from(missing).exp2() * size.rows * SORT_COST
+        + buckets
+        + lookups * BUCKET_COST
+        + size.pairs * fraction(flips / buckets)
 }
 
 /// The bits of a word by which rows are sorted into buckets, and how many of these bits may differ.
@@ -347,7 +350,7 @@ pub(super) mod tests {
             let varying: Vec<u64> = words.iter().map(|word| word.0).collect();
             let difference: Vec<u64> = words.iter().map(|(varying, mask)| varying & mask & mask >> 3 & mask >> 7).collect();
             let radius = difference.iter().map(|word| word.count_ones()).sum();
-            let size = JoinSize { rows, left: rows, pairs: rows * rows / 2.0, widest };
+            let size = JoinSize { rows, left: rows, pairs: rows * rows / 2.0, widest, divided: 0 };
             if let Some(plan) = PlanSearch::new(&size, &even(&varying)).plan(0..varying.len(), radius) {
                 prop_assert!(plan.segments.iter().any(|segment| segment.finds_difference(difference[segment.word])));
             }
@@ -356,7 +359,8 @@ pub(super) mod tests {
 
     #[test]
     fn plans_for_ten_million() {
-        let ten_million = JoinSize { rows: 1e7, left: 1e7, pairs: 5e13, widest: MAX_SEGMENT_BITS };
+        let ten_million =
+            JoinSize { rows: 1e7, left: 1e7, pairs: 5e13, widest: MAX_SEGMENT_BITS, divided: 0 };
         let thresholds = |radius: u32| -> Vec<(u32, u32)> {
             JoinPlan::of_size(&ten_million, &even(&[u64::MAX]), &radius.into())
                 .unwrap()
@@ -369,7 +373,7 @@ pub(super) mod tests {
         assert_eq!(thresholds(3), [(22, 1), (21, 0), (21, 0)]);
         assert_eq!(thresholds(6), [(22, 2), (21, 1), (21, 1)]);
         assert_eq!(thresholds(64), [(0, 0)], "everything is near");
-        let hundred = JoinSize { rows: 1e2, left: 1e2, pairs: 5e3, widest: MAX_SEGMENT_BITS };
+        let hundred = JoinSize { rows: 1e2, left: 1e2, pairs: 5e3, widest: MAX_SEGMENT_BITS, divided: 0 };
         assert_eq!(
             JoinPlan::of_size(&hundred, &even(&[u64::MAX]), &3.into()).unwrap().segments,
             JoinPlan::one_bucket(0, 3).segments,
@@ -387,7 +391,7 @@ pub(super) mod tests {
 
     #[test]
     fn plans_for_a_million_codes() {
-        let million = JoinSize { rows: 1e6, left: 1e6, pairs: 5e11, widest: MAX_SEGMENT_BITS };
+        let million = JoinSize { rows: 1e6, left: 1e6, pairs: 5e11, widest: MAX_SEGMENT_BITS, divided: 0 };
         let reaches = |varying: &[u64], radius: u32| -> Vec<(usize, u32)> {
             let mut reaches: Vec<(usize, u32)> = JoinPlan::of_size(&million, &even(varying), &radius.into())
                 .unwrap()

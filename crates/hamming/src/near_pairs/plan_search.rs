@@ -94,7 +94,8 @@ pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
     let varying = (0..cutter.width()).map(|word| lowest(u64::MAX, cutter.bits_of(word))).collect();
     let spread = RowDifferences { varying, differences: Vec::new() };
     let widest = MAX_SEGMENT_BITS;
-    let size = JoinSize { rows: codes + others, left: codes.max(others), pairs: codes * others, widest };
+    let size =
+        JoinSize { rows: codes + others, left: codes.max(others), pairs: codes * others, widest, divided: 0 };
     JoinPlan::of_code(&size, &spread, &(0..cutter.width(), radius)).1
 }
 
@@ -249,7 +250,13 @@ mod tests {
     /// The number of cuts that a search tries.
     fn tried(rows: f64, varying: &[u64], radius: u32) -> usize {
         CUTS.set(0);
-        let size = JoinSize { rows: 2.0 * rows, left: rows, pairs: rows * rows, widest: MAX_SEGMENT_BITS };
+        let size = JoinSize {
+            rows: 2.0 * rows,
+            left: rows,
+            pairs: rows * rows,
+            widest: MAX_SEGMENT_BITS,
+            divided: 0,
+        };
         JoinPlan::of_size(&size, &even(varying), &radius.into()).unwrap();
         CUTS.get()
     }
@@ -279,7 +286,7 @@ mod tests {
 
     #[test]
     fn the_cost_of_a_cut_is_that_of_its_segments() {
-        let size = JoinSize { rows: 3e5, left: 1e5, pairs: 2e10, widest: MAX_SEGMENT_BITS };
+        let size = JoinSize { rows: 3e5, left: 1e5, pairs: 2e10, widest: MAX_SEGMENT_BITS, divided: 0 };
         for (bits, reach) in (1..=64u32).flat_map(|bits| (1..=bits).map(move |reach| (bits, reach))) {
             for count in bits.div_ceil(MAX_SEGMENT_BITS)..=MAX_SEGMENTS {
                 let varying = lowest(u64::MAX, bits);

@@ -87,7 +87,7 @@ proptest! {
             pairs.sort_unstable();
             pairs
         };
-        let size = JoinSize { rows: 100.0, left: 100.0, pairs: 5000.0, widest: MAX_SEGMENT_BITS };
+        let size = JoinSize { rows: 100.0, left: 100.0, pairs: 5000.0, widest: MAX_SEGMENT_BITS, divided: 0 };
         prop_assume!(plan.cost(&size, &plan::tests::even(&[u64::MAX])) < 2e7);
         prop_assert_eq!(pairs_of(&plan), naive(&values, radius));
     }
@@ -273,7 +273,7 @@ proptest! {
 fn divisions_of_any_codes_are_planned() {
     let words = [0, u64::MAX];
     let samples = [CodeSlice::fingerprints(&words); 2];
-    let limits = [[0, MAX_SEGMENT_BITS], [5, 20], [8, 1], [8, MAX_SEGMENT_BITS]];
+    let limits = [[0, MAX_SEGMENT_BITS], [5, 20], [8, 1], [8, MAX_SEGMENT_BITS], [20, 9]];
     for (varying, radius, limits) in (1..=u64::BITS).flat_map(|bits| {
         let varying = u64::MAX >> (u64::BITS - bits);
         limits.iter().flat_map(move |&limits| [0, 3, 9].map(|radius| (varying, radius, limits)))
