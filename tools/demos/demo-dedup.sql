@@ -39,19 +39,19 @@ FROM (SELECT count(*) AS members FROM cluster GROUP BY keeper) AS c
 WHERE members > 1;
 
 \set ECHO none
-\echo '4. Which share of the pairs of words of each text does its keeper contain as'
-\echo 'well? If it is 0.93 or more, hardly anything is lost without the text. The'
-\echo 'others, such as siblings that were made from one template, stay.'
+\echo '4. Which share of the words and numbers of each text does its keeper contain?'
+\echo 'If it contains all of them, no word is lost without the text. The others stay:'
+\echo 'they may be versions, or siblings that were made from one template.'
 \echo
 \set ECHO queries
 CREATE TABLE duplicate AS
-SELECT c.id, keeper, text_containment(d.body, k.body, 'word:2') AS contained
+SELECT c.id, keeper, text_containment(d.body, k.body) AS contained
 FROM cluster AS c JOIN document AS d USING (id)
 JOIN document AS k ON k.id = keeper
 WHERE c.id <> keeper;
-SELECT CASE WHEN contained >= 0.93 THEN 'goes' ELSE 'stays' END AS decision,
-       count(*) AS texts, min(contained)::numeric(4, 2) AS least_contained,
-       max(contained)::numeric(4, 2) AS most_contained
+SELECT CASE WHEN contained = 1 THEN 'goes' ELSE 'stays' END AS decision,
+       count(*) AS texts, min(contained)::numeric(4, 3) AS least_contained,
+       max(contained)::numeric(4, 3) AS most_contained
 FROM duplicate GROUP BY decision ORDER BY decision;
 
 \set ECHO none
@@ -59,10 +59,10 @@ FROM duplicate GROUP BY decision ORDER BY decision;
 \echo
 \set ECHO queries
 SELECT right(d.title, 30) AS title, right(k.title, 30) AS keeper,
-       contained::numeric(4, 2)
+       contained::numeric(4, 3)
 FROM duplicate JOIN document AS d USING (id)
 JOIN document AS k ON k.id = keeper
-WHERE contained < 0.93 ORDER BY contained, d.id LIMIT 8;
+WHERE contained < 1 ORDER BY contained, d.id LIMIT 8;
 
 \set ECHO none
 \echo '6. The pair with the farthest fingerprints among those that go, and the longest'
@@ -74,10 +74,10 @@ WITH pair AS (
            d.body AS a, k.body AS b
     FROM duplicate JOIN document AS d USING (id)
     JOIN document AS k ON k.id = keeper
-    WHERE contained >= 0.93 AND length(d.body) BETWEEN 2000 AND 20000
+    WHERE contained = 1 AND length(d.body) BETWEEN 2000 AND 20000
     ORDER BY distance DESC, d.id LIMIT 1)
-SELECT right(title, 18) AS title, right(keeper, 18) AS keeper, distance, length,
-       regexp_replace(left(passage, 18), '\s+', ' ', 'g') AS passage
+SELECT right(title, 17) AS title, right(keeper, 17) AS keeper, distance, length,
+       regexp_replace(left(passage, 16), '\s+', ' ', 'g') AS passage
 FROM pair, shared_passages(a, b, 60) ORDER BY length DESC LIMIT 4;
 
 \set ECHO none
@@ -93,7 +93,7 @@ FROM near_differences('document', 'rare', 'body', 50) LIMIT 8;
 \echo
 \set ECHO queries
 DELETE FROM document USING duplicate
-WHERE document.id = duplicate.id AND contained >= 0.93;
+WHERE document.id = duplicate.id AND contained = 1;
 SELECT count(*) AS documents, pg_size_pretty(sum(length(body))) AS text
 FROM document;
 \set ECHO none
