@@ -89,7 +89,7 @@ fn segments(cutter: CodeCutter, count: u32) -> Option<Vec<BitSegment>> {
         }
         // If a segment would be too wide, some bits belong to no segment.
         let cut = of_word.max(bits.div_ceil(MAX_SEGMENT_BITS));
-        segments.extend(JoinPlan::of_segments(word as usize, cut, lowest(u64::MAX, bits), of_word)?.segments);
+        segments.extend(JoinPlan::of_segments(word as usize, cut, lowest(u64::MAX, bits), of_word).segments);
     }
     Some(segments)
 }

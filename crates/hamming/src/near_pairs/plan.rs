@@ -286,22 +286,20 @@ impl JoinPlan {
     /// the widest, and the first to get one more flip. If the reach is at most `count`, only the first
     /// `reach` segments are used.
     ///
-    /// `None` if a segment had a flip for each of its bits, and so would not separate any rows.
-    pub(super) fn of_segments(word: usize, count: u32, varying: u64, reach: u32) -> Option<Self> {
+    /// The reach is at most the number of varying bits. So each segment has fewer flips than bits, and
+    /// separates rows.
+    pub(super) fn of_segments(word: usize, count: u32, varying: u64, reach: u32) -> Self {
         let used = count.min(reach);
         let mut rest = varying;
         let mut segments = Vec::new();
         for number in 0..used {
             let length = length_of(number, varying.count_ones(), count);
             let threshold = threshold_of(number, reach, used);
-            if threshold >= length {
-                return None;
-            }
             let mask = lowest(rest, length);
             rest &= !mask;
             segments.push(BitSegment::new(word, mask, [threshold, reach - 1]));
         }
-        Some(Self { segments })
+        Self { segments }
     }
 }
 
@@ -335,9 +333,9 @@ pub(super) mod tests {
             segments in 3u32..=32,
         ) {
             let difference = bits.iter().fold(0u64, |difference, bit| difference | 1 << bit);
-            if let Some(plan) = JoinPlan::of_segments(0, segments, u64::MAX, bits.len() as u32 + 1) {
-                prop_assert!(plan.segments.iter().any(|segment| segment.finds_difference(difference)));
-            }
+            let plan = JoinPlan::of_segments(0, segments, u64::MAX, bits.len() as u32 + 1);
+            prop_assert!(plan.segments.iter().any(|segment| segment.finds_difference(difference)));
+            prop_assert!(plan.segments.iter().all(|segment| segment.threshold < segment.bits.mask.count_ones()));
         }
 
         /// Plans are exact for codes of several words, too, if some bits are equal in all rows.

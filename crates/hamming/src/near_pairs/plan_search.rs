@@ -162,7 +162,7 @@ impl<'a> PlanSearch<'a> {
     /// The cheapest segments of a word.
     fn segments(&mut self, word: usize, reach: u32) -> Option<JoinPlan> {
         let varying = self.spread.varying[word];
-        JoinPlan::of_segments(word, self.cut(varying.count_ones(), reach)?.count, varying, reach)
+        Some(JoinPlan::of_segments(word, self.cut(varying.count_ones(), reach)?.count, varying, reach))
     }
 
     /// The cost of a word's segments, and of comparing the whole codes of rows whose words are within the
@@ -210,7 +210,7 @@ impl<'a> PlanSearch<'a> {
         let known = &mut self.cuts[bits as usize];
         for reach in known.len() as u32 + 1..=reach {
             let counts = bits.div_ceil(size.widest).max(1)..=MAX_SEGMENTS;
-            let cuts = counts.filter_map(|count| Some((count, cost_of_cut(size, bits, count, reach)?)));
+            let cuts = counts.map(|count| (count, cost_of_cut(size, bits, count, reach)));
             let within = volume(bits, reach - 1);
             let cheapest = cuts.min_by(|a, b| a.1.total_cmp(&b.1));
             known.push(cheapest.map(|(count, cost)| WordCut { count, cost, within }));
@@ -219,8 +219,8 @@ impl<'a> PlanSearch<'a> {
     }
 }
 
-/// The cost of the segments of [`JoinPlan::of_segments`] for scattered rows; `None` if there are no segments.
-fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> Option<f64> {
+/// The cost of the segments of [`JoinPlan::of_segments`] for scattered rows.
+fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> f64 {
     #[cfg(test)]
     super::tests::CUTS.with(|cuts| cuts.set(cuts.get() + 1));
     let used = count.min(reach);
@@ -230,14 +230,11 @@ fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> Option<f64
     for end in [wider.min(farther), wider.max(farther), used] {
         if first < end {
             let (length, threshold) = (length_of(first, bits, count), threshold_of(first, reach, used));
-            if threshold >= length {
-                return None;
-            }
             cost += f64::from(end - first) * cost_of_segment(size, length, threshold, |scattered| scattered);
             first = end;
         }
     }
-    Some(cost)
+    cost
 }
 
 #[cfg(test)]
@@ -275,6 +272,16 @@ mod tests {
     }
 
     #[test]
+    fn a_word_has_no_reach_beyond_its_bits() {
+        let size = JoinSize { rows: 2e5, left: 1e5, pairs: 1e10, widest: MAX_SEGMENT_BITS };
+        for bits in [1, 5, 22, 23, 64] {
+            let spread = even(&[lowest(u64::MAX, bits)]);
+            let plan = |radius| PlanSearch::new(&size, &spread).plan(0..1, radius);
+            assert!(plan(bits - 1).is_some() && plan(bits).is_none(), "{bits} bits");
+        }
+    }
+
+    #[test]
     fn flips_are_differences_within_a_threshold() {
         let within = |length: u32, threshold| {
             (0..1u32 << length).filter(|difference| difference.count_ones() <= threshold).count() as u32
@@ -290,11 +297,11 @@ mod tests {
         for (bits, reach) in (1..=64u32).flat_map(|bits| (1..=bits).map(move |reach| (bits, reach))) {
             for count in bits.div_ceil(MAX_SEGMENT_BITS)..=MAX_SEGMENTS {
                 let varying = lowest(u64::MAX, bits);
-                let segments = JoinPlan::of_segments(0, count, varying, reach);
-                let sum = segments.map(|plan| plan.cost(&size, &even(&[varying])));
+                let plan = JoinPlan::of_segments(0, count, varying, reach);
+                let sum = plan.cost(&size, &even(&[varying]));
                 let cost = cost_of_cut(&size, bits, count, reach);
                 assert!(
-                    sum.zip(cost).map_or(sum == cost, |(sum, cost)| (sum / cost - 1.0).abs() < 1e-9),
+                    (sum / cost - 1.0).abs() < 1e-9,
                     "{bits} bits, {count} segments, reach {reach}: {sum:?}, {cost:?}"
                 );
             }
