@@ -99,17 +99,11 @@ impl JoinOutput {
         batch: &JoinBatch,
         work: &mut JoinWork,
     ) -> Option<*mut TupleTableSlot> {
-        while let Some(&rows) = self.matches.get(self.next) {
-            check_for_interrupts();
-            self.next += 1;
-            self.put(batch, rows.map(Some));
-            let row = self.filtered(work);
-            if row.is_some() {
-                return row;
-            }
-        }
-        self.next = 0;
-        None
+        let rows = *self.matches.get(self.next)?;
+        self.next += 1;
+        self.put(batch, rows.map(Some));
+        // Only outer joins have conditions that are tested after the join.
+        self.filtered(work)
     }
 
     /// The next unmatched row of a side in memory, if the join returns such rows. Columns of the other side
