@@ -12,7 +12,7 @@ mod problem;
 pub use heartbeat::{Heartbeat, copied, fill, filled, pieces, sort};
 pub use limit::Limit;
 pub use memory::{
-    Collector, OutOfMemory, ask, collect, extend, grow, grow_map, grow_queue, grow_text, may_be_refused,
-    push, reserve, reserve_text,
+    Collector, OutOfMemory, ask, collect, extend, grow, grow_map, grow_text, may_be_refused, push, reserve,
+    reserve_text,
 };
 pub use problem::{Problem, ProblemKind};

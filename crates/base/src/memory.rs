@@ -5,8 +5,7 @@
 //! is refused. All calls of `try_reserve` are in this file (clippy.toml), so all of them are marked.
 #![expect(clippy::disallowed_methods, reason = "marked as requests that may be refused")]
 
-use std::collections::{HashMap, VecDeque};
-use std::fmt;
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -30,14 +29,6 @@ pub fn ask<R>(request: impl FnOnce() -> R) -> R {
 /// The system has refused memory for this number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory(pub usize);
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no memory for {} bytes", self.0)
-    }
-}
-
-impl std::error::Error for OutOfMemory {}
 
 /// Reserves memory for exactly `more` additional elements.
 pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
@@ -65,12 +56,6 @@ pub fn reserve_text(text: &mut String, more: usize) -> Result<(), OutOfMemory> {
 pub fn grow_map<K: Eq + Hash, V>(map: &mut HashMap<K, V>, more: usize) -> Result<(), OutOfMemory> {
     let all = map.len().saturating_add(more);
     ask(|| map.try_reserve(more)).map_err(|_| OutOfMemory(all.saturating_mul(size_of::<(K, V)>())))
-}
-
-/// Reserves memory for `more` additional elements.
-pub fn grow_queue<T>(queue: &mut VecDeque<T>, more: usize) -> Result<(), OutOfMemory> {
-    let all = queue.len().saturating_add(more);
-    ask(|| queue.try_reserve(more)).map_err(|_| OutOfMemory(all.saturating_mul(size_of::<T>())))
 }
 
 /// Appends copies of the elements.

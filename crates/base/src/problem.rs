@@ -1,7 +1,7 @@
 //! Problems: why there is no result, in words for the user.
 
 use crate::OutOfMemory;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 /// The most characters of a user's text that a message repeats.
 const QUOTED: usize = 64;
@@ -72,14 +72,6 @@ impl Problem {
         }
     }
 }
-
-impl Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Problem {}
 
 impl From<OutOfMemory> for Problem {
     fn from(OutOfMemory(bytes): OutOfMemory) -> Self {

@@ -61,9 +61,7 @@ pub trait Store {
 
     /// Whether all transactions see this row, so that a scan may return its code without reading the table.
     /// It must be called while the leaf with the row is locked, so that VACUUM has not removed the row yet.
-    fn is_seen_by_all(&self, _row: RowId) -> bool {
-        false
-    }
+    fn is_seen_by_all(&self, row: RowId) -> bool;
 
     /// Called while no page is locked. Does not return if the user has cancelled.
     fn check_for_interrupts(&self);
