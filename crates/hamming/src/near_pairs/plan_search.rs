@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_word_has_no_reach_beyond_its_bits() {
-        let size = JoinSize { rows: 2e5, left: 1e5, pairs: 1e10, widest: MAX_SEGMENT_BITS };
+        let size = JoinSize { rows: 2e5, left: 1e5, pairs: 1e10, widest: MAX_SEGMENT_BITS, divided: 0 };
         for bits in [1, 5, 22, 23, 64] {
             let spread = even(&[lowest(u64::MAX, bits)]);
             let plan = |radius| PlanSearch::new(&size, &spread).plan(0..1, radius);
