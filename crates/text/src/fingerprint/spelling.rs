@@ -153,7 +153,7 @@ mod tests {
             ("0x", "It has 0 digits after 0x, not 1 to 16."),
             ("0x03f5d150f76495c83", "It has 17 digits after 0x, not 1 to 16."),
             ("0x-1", "\"-\" is not a digit of base 16."),
-            ("4565828753376763", "4565828753376763 can be hexadecimal or decimal."),
+            ("4565828753376763", "The digits 4565828753376763 can be hexadecimal or decimal."),
             ("4565828753376763011", "It has 19 characters apart from white space and scheme."),
             ("3f5d150f76495c8x", "\"x\" is not a digit of base 16."),
             (&"2".repeat(64), "\"2\" is not a digit of base 2."),

@@ -333,7 +333,7 @@ mod tests {
     fn schemes_are_not_mixed() {
         let mut counted = counts(&["a b"], "word:1");
         let problem = merge(&mut counted, &counts(&["a b"], "char:4")).unwrap_err();
-        assert_eq!(problem.message, "features of \"word:1\" and of \"char:4\" cannot be counted together");
+        assert_eq!(problem.message, "cannot count features of \"word:1\" and of \"char:4\" together");
         merge(&mut counted, &vec![0; COUNTS_BYTES]).unwrap();
     }
 
