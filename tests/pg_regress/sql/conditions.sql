@@ -246,6 +246,7 @@ CREATE VIEW branches AS SELECT si, 1 AS x, si <~> 42 AS d FROM small_one UNION A
 SELECT hamming(1::bigint, id) FROM small_one ORDER BY id LIMIT 1;
 SELECT u.x FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY u.x LIMIT 1;
 SELECT u.x, count(*) FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 GROUP BY u.x ORDER BY u.x;
+SELECT sum(n) FROM (SELECT d, count(*) AS n FROM (SELECT si <~> 42 AS d FROM small_one) AS s GROUP BY ROLLUP (d) ORDER BY d) AS g;
 SELECT DISTINCT u.x FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY u.x;
 SELECT DISTINCT sum(u.x) OVER (PARTITION BY u.x ORDER BY u.d) > 0 AS summed FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY 1;
 SELECT count(*) FROM (SELECT u.d FROM outer_one AS a LEFT JOIN branches AS u ON a.id = 1 ORDER BY u.d) AS s;

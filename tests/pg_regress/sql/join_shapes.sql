@@ -34,6 +34,8 @@ INSERT INTO shape (name, query) VALUES
     ('three tables, left', 'SELECT a.id, b.id AS second, c.id AS third FROM code AS a LEFT JOIN batched AS b ON hamming(a.si, b.si) <= 2 LEFT JOIN family AS c ON hamming(b.si, c.si) <= 2 AND a.id > 0'),
     ('a join in a join', 'SELECT a.id, b.id AS second FROM code AS a LEFT JOIN (SELECT b.*, c.id AS third FROM batched AS b JOIN family AS c ON hamming(b.si, c.si) <= 2) AS b ON hamming(a.si, b.si) <= 2'),
     ('computed below', 'SELECT a.id, b.x FROM code AS a LEFT JOIN (SELECT si, coalesce(note, ''none'') AS x FROM batched) AS b ON hamming(a.si, b.si) <= 2'),
+    ('strings of C', 'SELECT a.id, b.name FROM code AS a JOIN (SELECT si, int4out(id) AS name FROM batched OFFSET 0) AS b ON hamming(a.si, b.si) <= 3'),
+    ('a condition on no row', 'SELECT c.id, a.id AS other FROM family AS c LEFT JOIN (code AS a JOIN batched AS b ON hamming(a.si, b.si) <= 3 AND (SELECT true)) ON c.id = a.id'),
     ('radius from outside', 'SELECT r, j.* FROM (VALUES (NULL), (2), (-1), (0), (3), (NULL), (1)) AS v (r), LATERAL (SELECT a.id, b.id AS other FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= r OFFSET 0) AS j'),
     ('two radii from outside', 'SELECT r, s, j.* FROM (VALUES (3, NULL), (3, 40), (NULL, 40), (2, 30)) AS v (r, s), LATERAL (SELECT a.id, b.id AS other FROM code AS a LEFT JOIN batched AS b ON hamming(a.si, b.si) <= r AND hamming(a.id, b.id) <= s OFFSET 0) AS j'),
     ('code from outside', 'SELECT x, j.* FROM generate_series(0, 3) AS x, LATERAL (SELECT a.id, b.id AS other FROM code AS a JOIN batched AS b ON hamming(a.si # x, b.si # 1) <= 1 WHERE b.id > x OFFSET 0) AS j'),

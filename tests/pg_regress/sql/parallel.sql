@@ -84,6 +84,8 @@ SET enable_mergejoin = off;
 SELECT count(*) FROM generate_series(1, 3) AS n, LATERAL (SELECT FROM document, question WHERE hamming(document.code, (SELECT code FROM document WHERE id = 301)) <= 130 AND question.number = 1) AS x;
 -- a query may end before it has read all rows
 SELECT count(*) FROM (SELECT FROM document ORDER BY hamming(code, (SELECT code FROM document WHERE id = 301)) LIMIT 5) AS x;
+-- or reads none
+SELECT count(*) FROM document WHERE hamming(code, (SELECT code FROM document WHERE id = 301)) <= -1;
 DROP TABLE document, question, answer CASCADE;
 DROP FUNCTION plan;
 DROP PROCEDURE answers;
