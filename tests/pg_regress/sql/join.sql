@@ -74,7 +74,6 @@ END $$;
 SELECT estimated('SELECT FROM generate_series(1, 1000::bigint) AS a JOIN generate_series(1, 1000::bigint) AS b ON hamming(a, b) <= 3') < 100000 AS few,
     estimated('SELECT FROM generate_series(1, 1000::bigint) AS a LEFT JOIN generate_series(1, 10::bigint) AS b ON hamming(a, b) <= 0') >= 1000 AS all_left,
     estimated('SELECT FROM generate_series(1, 10::bigint) AS a LEFT JOIN generate_series(1, 1000::bigint) AS b ON hamming(a, b) < 0.5') < 2000 AS few_left;
-DROP FUNCTION estimated;
 
 -- The number of rows is estimated by statistics, also if half of them are in clusters: its power of ten.
 -- Statistics of columns that the user may not read are not used.
@@ -90,6 +89,12 @@ SELECT condition, counted, round(log(estimated::numeric / counted)) AS power_of_
     'hamming(a.si, b.si) <= 0', 'hamming(a.si, b.si) <= 3', 'hamming(a.si, b.si) <= 6', 'hamming(a.si, b.si) <= 8',
     'hamming(a.scattered, b.si) <= 6', 'hamming(a.scattered # 1, b.scattered # 1) <= 3',
     'hamming(a.code, b.code) <= 6', 'hamming(a.code, b.code) <= 12', 'hamming(a.code, b.code) <= 20']) AS condition, join_estimate(condition);
+-- EXISTS and NOT EXISTS are estimated by rows, not by pairs, also with a second distance and another condition.
+SELECT estimated('SELECT FROM join_many AS a WHERE EXISTS (SELECT FROM join_many AS b WHERE hamming(a.si, b.si) <= 3)') BETWEEN 5000 AND 15000 AS some,
+    estimated('SELECT FROM join_many AS a WHERE NOT EXISTS (SELECT FROM join_many AS b WHERE hamming(a.si, b.si) <= 3)') BETWEEN 5000 AND 15000 AS others,
+    estimated('SELECT FROM join_many AS a WHERE EXISTS (SELECT FROM join_many AS b WHERE hamming(a.si, b.si) <= 3 AND hamming(a.code, b.code) <= 9 AND b.id < a.id)') BETWEEN 2000 AND 5000 AS later,
+    estimated('SELECT FROM join_many AS a WHERE EXISTS (SELECT FROM join_many AS b WHERE hamming(a.scattered, b.scattered) <= 3 AND b.id < 10)') < 100 AS few;
+DROP FUNCTION estimated;
 CREATE ROLE regress_join_reader;
 GRANT SELECT ON join_many TO regress_join_reader;
 ALTER TABLE join_many ENABLE ROW LEVEL SECURITY;
