@@ -1,5 +1,6 @@
 //! The codes of a window's rows.
 
+use super::error;
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::interrupts::check_for_interrupts;
@@ -72,7 +73,8 @@ impl CodesOfRows {
         let mut radii = CodeRadii::from(self.check_radius("radius", radius)?);
         let joined;
         if let Some((other, radius)) = second {
-            radii = radii.and(codes.width(), other.check_radius("second_radius", radius)?);
+            let radius = other.check_radius("second_radius", radius).map_err(error::for_second_code)?;
+            radii = radii.and(codes.width(), radius);
             joined =
                 CodeSlice::joined(&[codes, other.codes.codes()], codes.len(), &mut check_for_interrupts)?;
             codes = CodeSlice::new(&joined, codes.width() + other.codes.codes().width());

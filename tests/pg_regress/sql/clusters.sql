@@ -38,7 +38,7 @@ SELECT near_cluster(id, si, NULL) OVER () FROM doc;
 SELECT near_cluster(id, si, 3, NULL) OVER () FROM doc;
 SELECT near_cluster(id, si, 3, 'Leader') OVER () FROM doc;
 SELECT near_cluster(id, si, 3, B'0000', -1) OVER () FROM doc;
-SELECT near_cluster(id, si, 3, B'0000', 5) OVER () FROM doc;
+SELECT near_cluster(id, si, 3, B'0000') OVER () FROM doc;
 SELECT near_cluster(id, si, 3, B'0000', NULL) OVER () FROM doc;
 SELECT near_cluster(id, si, 3) FROM doc;
 DROP TABLE doc;
