@@ -18,6 +18,8 @@ pub(super) enum Count {
     Batches,
     /// How often rows in memory were searched for pairs.
     Searches,
+    /// The number of the condition whose codes led in the last search.
+    Leading,
     Comparisons,
     NearPairs,
     /// Pairs that do not satisfy the other conditions of the join.
@@ -59,7 +61,8 @@ impl JoinWork {
 
     /// Adds the work of another process.
     pub(super) fn add(&mut self, other: &Self) {
-        let peaks = [Count::Disk, Count::Memory].map(|count| (count, self[count].max(other[count])));
+        let peaks =
+            [Count::Disk, Count::Memory, Count::Leading].map(|count| (count, self[count].max(other[count])));
         self.0.iter_mut().zip(other.0).for_each(|(count, other)| *count += other);
         peaks.into_iter().for_each(|(count, peak)| self[count] = peak);
     }
@@ -101,6 +104,13 @@ pub(super) unsafe fn show(
         }
         if work[Count::Processes] > 0 {
             number(c"Processes", null(), work[Count::Processes]);
+        }
+        if let Some(leading) = near.get(work[Count::Leading] as usize)
+            && (*to).analyze
+            && near.len() > 1
+            && work[Count::Searches] > 0
+        {
+            show(c"Leading Cond", leading);
         }
         number(c"Batches", null(), work[Count::Batches].max(1));
         number(c"Searches", null(), work[Count::Searches]);

@@ -51,6 +51,11 @@ impl PairFinder {
         Ok(())
     }
 
+    /// The number of the condition by whose codes pairs are found.
+    pub(super) fn leading(&self) -> usize {
+        self.search.as_ref().map_or(0, PairSearch::leading)
+    }
+
     /// Bytes of memory that the pairs take.
     pub(super) fn bytes(&self) -> usize {
         self.pairs.capacity() * size_of::<(u32, u32)>()

@@ -264,6 +264,7 @@ impl NearJoin {
         let pass = self.partitions.as_ref().and_then(JoinPartitions::pass);
         self.finder.begin(batch, &self.radii, pass)?;
         self.work[Count::Searches] += 1;
+        self.work[Count::Leading] = self.finder.leading() as u64;
         Ok(JoinState::FindPairs)
     }
 

@@ -50,6 +50,12 @@ impl PairSearch {
         Ok(Self::new(plan, Vec::new(), radii, widest))
     }
 
+    /// The number of the code that leads: the pairs are found by its segments. Crowds may be joined by other
+    /// codes.
+    pub fn leading(&self) -> usize {
+        self.plan.segments.first().map_or(0, |segment| self.radii.code_of(segment.word))
+    }
+
     /// Finds all pairs at once, in no particular order: of a code of the first side, at place `a`, and one of
     /// the second side, at place `b`.
     ///

@@ -36,6 +36,11 @@ impl CodeRadii {
         self.codes.iter().map(move |(words, radius)| (words.start..words.end.min(width), *radius))
     }
 
+    /// The number of the code that has this word.
+    pub(super) fn code_of(&self, word: usize) -> usize {
+        self.codes.partition_point(|(words, _)| words.end <= word)
+    }
+
     /// The radius of the first code.
     pub(super) fn of_first(&self) -> u32 {
         self.codes[0].1
