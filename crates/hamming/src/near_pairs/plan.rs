@@ -153,10 +153,14 @@ impl JoinSize {
         })
     }
 
-    /// The size of a crowd with this fraction of the pairs.
+    /// The size of a crowd with this fraction of the rows.
     pub(super) fn of_crowd(&self, fraction: f64) -> Self {
-        let rows = fraction.sqrt();
-        Self { rows: rows * self.rows, left: rows * self.left, pairs: fraction * self.pairs, ..*self }
+        Self {
+            rows: fraction * self.rows,
+            left: fraction * self.left,
+            pairs: fraction * fraction * self.pairs,
+            ..*self
+        }
     }
 }
 

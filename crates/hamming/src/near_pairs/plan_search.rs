@@ -63,8 +63,9 @@ impl JoinPlan {
     }
 
     /// For each of several codes, the plan that leaves its crowds to the other codes, with its cost: that of
-    /// the pairs that no other code separates, and that of joining the crowd of each segment by another
-    /// code.
+    /// the pairs that no other code separates, and that of joining the crowds of each segment by another
+    /// code. The sample shows how many pairs are in crowds, but not how large the crowds are. Small ones are
+    /// assumed, which cost most: every row is in a crowd.
     fn of_crowds(
         size: &JoinSize,
         spread: &RowDifferences,
@@ -79,9 +80,11 @@ impl JoinPlan {
             let crowds = || plan.segments.iter().map(|segment| segment.crowd(spread));
             let largest = crowds().fold(f64::MIN_POSITIVE, f64::max);
             let others = plans.iter().enumerate().filter(|other| other.0 != number);
-            let costs = others.map(|(_, (plan, spread))| plan.cost(&size.of_crowd(largest), spread));
-            let cost_of_crowds = costs.fold(f64::INFINITY, f64::min) * crowds().sum::<f64>() / largest;
-            push(&mut with_costs, (plan.clone(), plan.cost(size, not_separated) + cost_of_crowds))?;
+            let crowd = size.of_crowd(largest);
+            let of_all = crowd.pairs * (1.0 + cost_of_check(spread.varying.len()));
+            let costs = others.map(|(_, (plan, spread))| plan.cost(&crowd, spread));
+            let of_crowds = costs.fold(of_all, f64::min) / largest * crowds().sum::<f64>() / largest;
+            push(&mut with_costs, (plan.clone(), plan.cost(size, not_separated) + of_crowds))?;
         }
         Ok(with_costs)
     }

@@ -446,3 +446,18 @@ fn forms_of_blocks() {
     assert_eq!(blocks(64, 3, 4096).0, 4);
     assert_eq!(blocks(64, 64, 4096).0, 4096);
 }
+
+/// Rows with two codes: by the first they are near in each family, by the second they are apart. Families are
+/// divided by the second code, unless they are so small that all their rows are compared.
+#[test]
+fn the_code_that_separates_leads() {
+    use crate::hash::scattered;
+    let leading = |families: u64| {
+        let second = |row: u64| (1..=4).map(move |word| scattered(row << 3 | word));
+        let row = |row: u64| std::iter::once(scattered(row % families) ^ 1 << (row % 61)).chain(second(row));
+        let words: Vec<u64> = (0..32_000).flat_map(row).collect();
+        let codes = CodeSlice::new(&words, 5);
+        PairSearch::between([codes; 2], CodeRadii::from(14).and(1, 50), 12).unwrap().leading()
+    };
+    assert_eq!([1, 10, 100, 1_000, 32_000].map(leading), [1, 1, 1, 0, 0]);
+}
