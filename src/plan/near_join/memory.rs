@@ -12,7 +12,9 @@ const PART_FOR_FILES: usize = 8;
 /// The most bytes of a side into which rows are divided.
 const MOST_FOR_PLANNED_PARTITION: usize = 3 << 20;
 
-/// The most bytes that a sample of a side takes.
+/// The least and the most bytes that a sample of a side takes, for which nothing else is in memory. A smaller
+/// sample overestimates how many rows are near each other.
+const LEAST_FOR_SAMPLE: usize = 1 << 16;
 const MOST_FOR_SAMPLE: usize = 1 << 20;
 
 /// The divisor for the pairs that are found before they are returned, and the least and the largest number of
@@ -55,7 +57,7 @@ pub(crate) fn of_planned_partition() -> usize {
 
 /// Bytes for the sample of each side by which a division is planned.
 pub(crate) fn of_sample() -> usize {
-    (of_join() / 8).min(MOST_FOR_SAMPLE)
+    (of_join() / 8).clamp(LEAST_FOR_SAMPLE, MOST_FOR_SAMPLE)
 }
 
 /// How many pairs may be found before they are returned.

@@ -273,13 +273,30 @@ proptest! {
 fn divisions_of_any_codes_are_planned() {
     let words = [0, u64::MAX];
     let samples = [CodeSlice::fingerprints(&words); 2];
-    let limits = [[0, MAX_SEGMENT_BITS], [5, 20], [8, 1], [8, MAX_SEGMENT_BITS], [20, 9]];
+    let limits = [[0, MAX_SEGMENT_BITS], [5, 20], [8, 1], [8, MAX_SEGMENT_BITS], [12, 9]];
     for (varying, radius, limits) in (1..=u64::BITS).flat_map(|bits| {
         let varying = u64::MAX >> (u64::BITS - bits);
         limits.iter().flat_map(move |&limits| [0, 3, 9].map(|radius| (varying, radius, limits)))
     }) {
         let division = PairDivision::new(samples, &[varying], [1 << 22; 2], radius, limits).unwrap();
         assert!(division.is_some() || varying.count_ones() < 26, "{varying:x} {radius}");
+    }
+}
+
+/// Codes are divided into as many parts as memory needs, if their bits suffice.
+#[test]
+fn groups_have_the_bits_that_memory_needs() {
+    let words: Vec<u64> = (0..400).map(crate::hash::scattered).collect();
+    for (width, radius, bits) in [(4, 20, 8), (1, 3, 14), (1, 6, 9), (4, 31, 8)] {
+        let sample = CodeSlice::new(&words, width);
+        let limits = [bits, 9];
+        let division = PairDivision::new([sample; 2], &vec![u64::MAX; width], [60_000; 2], radius, limits)
+            .unwrap()
+            .unwrap();
+        assert_eq!(division.passes(), radius as usize + 1);
+        for pass in 0..division.passes() {
+            assert_eq!(division.parts(pass), 1 << bits, "{width} words, radius {radius}, pass {pass}");
+        }
     }
 }
 
