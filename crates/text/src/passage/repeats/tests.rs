@@ -130,7 +130,7 @@ fn memory_has_a_limit_and_work_a_pulse() {
     assert!(beats > text.len() / 5000, "{beats} heartbeats");
     for memory in [0, text.len(), 5 * text.len() / 2, 3 * text.len()] {
         let problem = of(memory, &mut || ()).unwrap_err();
-        assert_eq!(problem.kind, ProblemKind::TooLarge, "{memory}: {problem}");
+        assert_eq!(problem.kind, ProblemKind::TooLarge, "{memory}: {problem:?}");
     }
     let mut corpus = Corpus::new(100, 1000).unwrap();
     assert_eq!(corpus.push("", 1001).unwrap_err().kind, ProblemKind::TooLarge);

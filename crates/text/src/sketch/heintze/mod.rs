@@ -240,7 +240,7 @@ mod tests {
     fn wrong_parameters_are_named() {
         for (size, length, name) in [(0, 32, "size"), (100_001, 32, "size"), (100, 4, "length")] {
             let problem = HeintzeParameters::new(size, length).unwrap_err();
-            assert!(problem.message.starts_with(name), "{problem}");
+            assert!(problem.message.starts_with(name), "{problem:?}");
         }
     }
 
