@@ -132,7 +132,7 @@ pub struct ExpectedWork {
 impl ExpectedWork {
     /// The sum of this work and `times` the other work.
     #[must_use]
-    pub fn plus(self, times: f64, other: Self) -> Self {
+    pub(crate) fn plus(self, times: f64, other: Self) -> Self {
         Self {
             leaves: self.leaves + times * other.leaves,
             codes: self.codes + times * other.codes,

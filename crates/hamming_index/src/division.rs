@@ -13,16 +13,11 @@
 //! added. So a word that is the same in half of the rows is left out, and the others are searched farther.
 
 use crate::cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
-use crate::key::{BANDS, Filter, Tree};
+use crate::key::{Filter, Tree};
 use crate::layout::Layout;
-use crate::sample::CodeSample;
 use crate::sorted::pieces;
 use crate::tree::TreePart;
 use hamming::code::volumes;
-
-mod planner_costs;
-
-pub use planner_costs::PlannerCosts;
 
 /// Rows that are fetched from the table in the time of reading a leaf.
 const ROWS_PER_LEAF: f64 = 1.0;
@@ -69,8 +64,6 @@ pub struct SearchCosts {
     sequential: f64,
     /// The number of wanted rows.
     rows: f64,
-    /// The number of words of a code that each word of the layout stands for.
-    words: f64,
     /// For each width of a word, from `least` on: the work for each reach. Empty if codes have one word.
     tables: Vec<Vec<ExpectedWork>>,
     /// Bits of the narrowest word.
@@ -124,25 +117,20 @@ impl RadiusDivision {
 impl SearchCosts {
     /// The costs in an index whose trees have about `leaves` leaves each.
     pub fn new(layout: Layout, leaves: f64) -> Self {
-        Self::with_words(layout, leaves, 1.0)
-    }
-
-    /// The costs of codes that have `words` times as many words as the layout, of the same widths.
-    fn with_words(layout: Layout, leaves: f64, words: f64) -> Self {
         let widths = (0..layout.words()).map(|word| layout.width(word));
         let (least, most) = widths.fold((u64::BITS, 0), |(l, m), width| (width.min(l), width.max(m)));
         let rows = entries_in(leaves);
         let table = |width| {
             let work = |(radius, fraction)| ExpectedWork {
-                leaves: leaves_read(leaves, radius, width) * words,
-                fetched: rows * fraction * words,
+                leaves: leaves_read(leaves, radius, width),
+                fetched: rows * fraction,
                 ..ExpectedWork::default()
             };
             std::iter::once(ExpectedWork::default()).chain((0..).zip(volumes(width)).map(work)).collect()
         };
         let tables = if layout.is_one_word() { Vec::new() } else { (least..=most).map(table).collect() };
         let sequential = leaves * sequential_leaves(layout, layout.tree_of_all());
-        Self { layout, leaves, filter: None, sequential, rows, words, tables, least }
+        Self { layout, leaves, filter: None, sequential, rows, tables, least }
     }
 
     /// The costs of finding only the rows with this filter, which are in about `leaves` leaves.
@@ -190,47 +178,17 @@ impl SearchCosts {
         self.sequential + if self.layout.has_code_tree() { 0.0 } else { self.rows / ROWS_IN_ORDER_PER_LEAF }
     }
 
-    /// The work of a search with this radius, if codes are scattered except for the sample.
-    ///
-    /// The search itself knows no sample. It divides the radius again if a word costs more than allowed.
-    pub fn expected(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
-        if self.layout.is_one_word() {
-            return self.expected_of_whole_codes(radius, sample);
-        }
-        if !self.layout.has_word_trees() {
-            return self.everything();
-        }
-        let cost = |word, reach| {
-            let [cost, sampled] =
-                [self.scattered(word, reach), self.sampled(word, reach, sample)].map(ExpectedWork::cost);
-            if sampled > allowed_cost(cost) { sampled } else { cost }
-        };
-        let unsearched = vec![0; self.layout.words()]; // Bounded: the words of a code.
-        let Some(RadiusDivision { reaches, .. }) =
-            self.grow(unsearched, cost, |it| it.radius() >= radius.into())
-        else {
-            return self.everything();
-        };
-        let words = reaches.iter().enumerate().map(|(word, &reach)| self.sampled(word, reach, sample));
-        let sum = words.fold(ExpectedWork::default(), |sum, word| sum.plus(1.0, word));
-        // A row is fetched once, even if several words find it.
-        let scattered = reaches.iter().enumerate().map(|(word, &reach)| self.scattered(word, reach).fetched);
-        let once = scattered.sum::<f64>() + entries_in(self.leaves) * sample.found(&reaches);
-        ExpectedWork { fetched: sum.fetched.min(once), ..sum }
-    }
-
-    /// The work of a search for codes of one word. In each tree, the rows that the sample counts are next to
-    /// each other. No search reads more than two and a half trees: see [`cost::limits`].
-    fn expected_of_whole_codes(&self, radius: u32, sample: &CodeSample) -> ExpectedWork {
+    /// The work of a search with this radius, if codes are scattered. (The search divides the radius again if
+    /// a word costs more than allowed.)
+    pub fn expected(&self, radius: u32) -> ExpectedWork {
         let radius = radius.min(self.layout.bits());
-        let scattered = leaves_read(self.leaves, radius, self.layout.bits()).min(self.sequential);
-        let fraction = sample.found_by(0, radius + 1);
-        let leaves = if scattered < self.sequential {
-            scattered.max((BANDS as f64 * fraction * self.leaves).min(2.5 * self.sequential))
-        } else {
-            scattered
-        };
-        ExpectedWork { leaves, ..ExpectedWork::default() }
+        if self.layout.is_one_word() {
+            let leaves = leaves_read(self.leaves, radius, self.layout.bits()).min(self.sequential);
+            return ExpectedWork { leaves, ..ExpectedWork::default() };
+        }
+        let Some(division) = self.divide(radius, &self.unsearched()) else { return self.everything() };
+        let words = division.reaches.iter().enumerate().map(|(word, &reach)| self.scattered(word, reach));
+        words.fold(ExpectedWork::default(), |sum, word| sum.plus(1.0, word))
     }
 
     /// The work of reading one tree from end to end, and of fetching all rows unless the tree has whole
@@ -249,33 +207,15 @@ impl SearchCosts {
         table.get(reach as usize).copied().unwrap_or(never)
     }
 
-    /// The work of searching a word, if codes are scattered except for the sample. In each of the word's
-    /// trees, the rows that the sample counts are next to each other.
-    fn sampled(&self, word: usize, reach: u32, sample: &CodeSample) -> ExpectedWork {
-        let scattered = self.scattered(word, reach);
-        let fraction = sample.found_by(word, reach);
-        ExpectedWork {
-            leaves: scattered.leaves.max(self.leaves * fraction * BANDS as f64 * self.words),
-            fetched: scattered.fetched.max(entries_in(self.leaves) * fraction * self.words),
-            ..scattered
-        }
-    }
-
     /// The work of finding the `wanted` nearest rows, or all rows within `farthest_asked` if these are fewer,
-    /// if codes are scattered except for the sample. Each pass finds its rows again, and the last pass is
-    /// repeated for each piece of about `max_sorted` rows.
-    pub fn nearest(
-        &self,
-        wanted: f64,
-        farthest_asked: u32,
-        max_sorted: usize,
-        sample: &CodeSample,
-    ) -> ExpectedWork {
+    /// if codes are scattered. Each pass finds its rows again, and the last pass is repeated for each piece of
+    /// about `max_sorted` rows.
+    pub fn nearest(&self, wanted: f64, farthest_asked: u32, max_sorted: usize) -> ExpectedWork {
         let farthest = radius_of(self.layout.bits(), wanted, self.rows).min(farthest_asked);
         let mut pass = self.layout.has_word_trees().then(|| self.first_radius().min(farthest));
         let mut all = ExpectedWork::default();
         loop {
-            let work = pass.map_or(self.everything(), |radius| self.expected(radius, sample));
+            let work = pass.map_or(self.everything(), |radius| self.expected(radius));
             let is_last = pass.is_none_or(|radius| radius >= farthest);
             let times = if is_last { pieces(wanted.min(self.rows), max_sorted) } else { 1.0 };
             all = all.plus(times, work);
@@ -383,5 +323,36 @@ impl SearchCosts {
             return 0.0;
         }
         self.scattered(word, reach).cost() + searched.extra_cost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise codes at about the distance of the radius would be read twice.
+    #[test]
+    fn the_nearest_within_a_radius_cost_little_more_than_all_within_it() {
+        for (bits, radius, leaves) in
+            [(128, 12, 2_000.0), (256, 31, 2_000.0), (256, 31, 20_000.0), (576, 60, 2_000.0)]
+        {
+            let costs = SearchCosts::new(Layout::of_codes(bits), leaves);
+            let [nearest, all] = [costs.nearest(1.0, radius, 1000), costs.expected(radius)];
+            assert!(nearest.cost() < 1.25 * all.cost(), "{bits} bits: {nearest:?}, {all:?}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_cost_more_the_more_are_wanted() {
+        let costs = SearchCosts::new(Layout::FINGERPRINTS, 1818.0);
+        let leaves = |wanted, farthest| costs.nearest(wanted, farthest, 32_768).leaves;
+        let wanted = [1.0, 10.0, 100.0, 1000.0, 1e4, 1e5, 1e6, f64::INFINITY];
+        assert!(wanted.map(|wanted| leaves(wanted, 64)).is_sorted());
+        // The ten nearest were measured to take 1455 pages, including pages above the leaves.
+        let ten = leaves(10.0, 64);
+        assert!((1455.0 / 1.6..1455.0 * 1.6).contains(&ten), "{ten}");
+        // All rows are collected in 29 pieces, the first of which are small.
+        assert!((29.0..33.0).contains(&(leaves(f64::INFINITY, 64) / 1818.0)));
+        assert_eq!(SearchCosts::new(Layout::FINGERPRINTS, 1.0).nearest(1.0, 64, 0).leaves, 1.0);
     }
 }

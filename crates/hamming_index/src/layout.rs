@@ -59,11 +59,6 @@ impl Layout {
         if self.is_one_word() { self } else { Self { code_trees, ..self } }
     }
 
-    /// The kinds of trees for codes of several words.
-    pub fn code_trees(self) -> CodeTrees {
-        self.code_trees
-    }
-
     /// Whether each word of a code has trees.
     pub fn has_word_trees(self) -> bool {
         self.code_trees != CodeTrees::Whole
@@ -247,16 +242,6 @@ impl Layout {
     fn bits_of(self, word: usize) -> Range<usize> {
         let first = word * BANDS;
         self.band(first).start..self.band(first + BANDS - 1).end
-    }
-
-    /// A code in which exactly the bits of this word are set.
-    pub(crate) fn mask(self, word: usize) -> Vec<u8> {
-        let mut mask = vec![0; self.bits().div_ceil(8) as usize]; // Bounded: a code.
-        let bits = self.bits_of(word);
-        for place in self.cutter.places().skip(bits.start).take(bits.len()) {
-            mask[place / 8] |= 0x80 >> (place % 8);
-        }
-        mask
     }
 
     /// Cuts a code, given as bytes, into words. Each band is in its highest places, with zeros below.

@@ -1,9 +1,8 @@
-//! The planner's costs of a scan. How many leaves it reads is computed from the size of the index, the
-//! radius, and a sample of the table.
+//! The planner's costs of a scan. How many leaves it reads is computed from the size of the index and the
+//! radius, as the search itself computes it.
 
 use super::code::layout_of;
 use super::filter_selectivity::FilterSelectivity;
-use super::sample::samples;
 use super::search::max_sorted;
 use crate::estimate::condition::radius_of_condition;
 use crate::estimate::cost::{CostedPath, Estimate, OPERATORS_PER_PAGE, Work, cost_function};
@@ -12,10 +11,11 @@ use crate::pg::open_index::OpenIndex;
 use crate::pg::planner::Planner;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
+use hamming_index::Layout;
 use hamming_index::cost::{ExpectedWork, leaves_in, levels_above};
-use hamming_index::division::{CODES_PER_LEAF, PlannerCosts};
+use hamming_index::division::{CODES_PER_LEAF, SearchCosts};
+use hamming_index::key::Filter;
 use hamming_index::page::LEAF_CAPACITY;
-use hamming_index::{CodeSample, Layout};
 use pgrx::pg_sys;
 
 /// Fingerprints that are compared in the time of one operator. Comparing the 582 fingerprints of a page takes
@@ -52,18 +52,16 @@ fn estimate_in(layout: Layout, path: &CostedPath) -> Estimate {
     // The pages from the root of each tree to its first leaf.
     let descent = layout.bands() as f64 * levels_above(tree_leaves) * OPERATORS_PER_PAGE;
     let radius = conditions.radius.unwrap_or(layout.bits());
-    let samples = samples(path, layout);
     if path.is_ordered() {
         let [first, all] = [path.wanted(), path.rows.max(1.0)].map(|wanted| {
-            let nearest = |sample: &CodeSample| costs.nearest(wanted, radius, max_sorted(0), sample);
-            let expected = average(&samples, nearest);
+            let expected = costs.nearest(wanted, radius, max_sorted(0));
             comparing(expected, descent + expected.fetched * OPERATORS_PER_CANDIDATE)
         });
         return path.estimate(first, all);
     }
     let expected = match conditions.is_null {
         true => ExpectedWork { leaves: leaves_of_nulls(path), ..ExpectedWork::default() },
-        false => average(&samples, |sample| costs.expected(radius, sample)),
+        false => costs.expected(radius),
     };
     // If codes have several words, more rows than match are fetched from the table.
     let all = comparing(expected, expected.fetched * OPERATORS_PER_CANDIDATE);
@@ -74,12 +72,12 @@ fn estimate_in(layout: Layout, path: &CostedPath) -> Estimate {
 }
 
 /// The costs of searches in trees of so many leaves, and the search with the rows that it has to find.
-fn costs_of<'a>(path: &CostedPath<'a>, layout: Layout, tree_leaves: f64) -> (PlannerCosts, CostedPath<'a>) {
+fn costs_of<'a>(path: &CostedPath<'a>, layout: Layout, tree_leaves: f64) -> (SearchCosts, CostedPath<'a>) {
     let (filter, path) = (FilterSelectivity::of(path), path.clone());
-    let costs = PlannerCosts::new(layout, tree_leaves);
+    let costs = SearchCosts::new(layout, tree_leaves);
     if filter.is_complete {
         let leaves = tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity;
-        return (costs.of_filter(leaves.max(1.0)), path);
+        return (costs.of_filter(Filter::NONE, leaves.max(1.0)), path);
     }
     // Conditions that do not choose a part of the tree of further columns are checked for the rows found.
     let is_filtered = filter.selectivity < 1.0;
@@ -100,7 +98,7 @@ pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
         return;
     }
     let (costs, costed) = costs_of(&costed, layout, leaves_in(costed.index.pages, layout));
-    let codes = comparing(costs.expected(layout.bits(), &CodeSample::default()), 0.0);
+    let codes = comparing(costs.expected(layout.bits()), 0.0);
     let (startup, total) = if costed.is_ordered() {
         let first = costed.estimate(codes, codes).startup;
         (first, first + alone.total - alone.startup)
@@ -130,12 +128,6 @@ fn layout(path: &CostedPath) -> Layout {
         pg_sys::index_close(index, no_lock);
         layout
     }
-}
-
-/// The average work of a search over several samples.
-fn average(samples: &[CodeSample], work: impl Fn(&CodeSample) -> ExpectedWork) -> ExpectedWork {
-    let fraction = 1.0 / samples.len() as f64;
-    samples.iter().map(work).fold(ExpectedWork::default(), |sum, work| sum.plus(fraction, work))
 }
 
 /// The leaves that a search for rows whose code is NULL reads.

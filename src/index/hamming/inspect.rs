@@ -17,11 +17,11 @@ use crate::pg::storage::pages::Pages;
 use crate::pg::subtransaction::damage_or;
 use base::{collect, push};
 use hamming_index::cost::{leaves_in, pages_read};
-use hamming_index::division::PlannerCosts;
+use hamming_index::division::SearchCosts;
 use hamming_index::key::{RowId, Tree};
 use hamming_index::page::{Page, capacity};
 use hamming_index::store::Store;
-use hamming_index::{CodeSample, Damage, Index, Layout};
+use hamming_index::{Damage, Index, Layout};
 use pgrx::pg_sys::Datum;
 use pgrx::{IntoDatum, pg_guard, pg_sys};
 use std::ffi::c_void;
@@ -76,12 +76,12 @@ fn stats(index: pg_sys::Oid) -> [Option<Datum>; STATS] {
 /// For each radius, the pages that a search is expected to read.
 fn expected_pages(layout: Layout, pages: u32) -> Vec<i32> {
     let tree_leaves = leaves_in(pages, layout);
-    let costs = PlannerCosts::new(layout, tree_leaves);
+    let costs = SearchCosts::new(layout, tree_leaves);
     let expected = (0..=layout.bits()).map(|radius| match layout.is_one_word() {
         true => pages_read(tree_leaves, radius, layout.bits()),
-        false => costs.expected(radius, &CodeSample::default()).leaves,
+        false => costs.expected(radius).leaves,
     });
-    let expected = expected.map(|pages| pages.round() as i32);
+    let expected = expected.inspect(|_| check_for_interrupts()).map(|pages| pages.round() as i32);
     collect(expected, layout.bits() as usize + 1).unwrap_or_report()
 }
 

@@ -17,7 +17,6 @@ mod inspected_index;
 mod options;
 mod parallel;
 mod row;
-mod sample;
 mod scan;
 mod search;
 mod vacuum;

@@ -306,8 +306,8 @@ SELECT * FROM hamming_index_check('one_of_each_code_excl', true);
 VACUUM FULL one_of_each;
 RESET enable_seqscan;
 DROP TABLE one_of_each;
--- Costs know what statistics show of words. Of `popular`, each row has one of its four words (docs/developers/index-format.md) of zeros;
--- of `copied`, every tenth row is a copy of one code; `scattered` has neither.
+-- Plans for codes that are not scattered. In `popular`, each row has one of its four words (docs/developers/index-format.md)
+-- of zeros; in `copied`, every tenth row is a copy of one code; `scattered` has neither.
 RESET enable_bitmapscan;
 RESET enable_sort;
 CREATE FUNCTION scattered(i integer) RETURNS bit(256) LANGUAGE sql IMMUTABLE AS $$ SELECT ('x' || md5(i::text) || md5((-i)::text))::bit(256) $$;
