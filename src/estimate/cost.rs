@@ -156,7 +156,7 @@ impl<'a> CostedPath<'a> {
 }
 
 /// How many pages each of several searches has to fetch, if each of them reads `pages`.
-pub(crate) fn pages_fetched(planner: Planner, index: PlannedIndex, pages: f64, searches: f64) -> f64 {
+fn pages_fetched(planner: Planner, index: PlannedIndex, pages: f64, searches: f64) -> f64 {
     if searches <= 1.0 {
         return pages.min(index.pages.into());
     }

@@ -28,7 +28,6 @@ tagged!(
     IndexPath T_IndexPath,
     NullTest T_NullTest,
     OpExpr T_OpExpr,
-    Param T_Param,
     PlaceHolderVar T_PlaceHolderVar,
     RelabelType T_RelabelType,
     RestrictInfo T_RestrictInfo,

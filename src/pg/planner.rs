@@ -50,14 +50,6 @@ impl<'p> Planner<'p> {
         Expr::of(test)
     }
 
-    /// A parameter of this type, whose value is unknown until the plan is executed.
-    pub(crate) fn unknown(self, type_: Oid) -> Expr<'p> {
-        let unknown = self.make::<pg_sys::Param>();
-        unknown.paramkind = pg_sys::ParamKind::PARAM_EXEC;
-        unknown.paramtype = type_;
-        Expr::of(unknown)
-    }
-
     /// The planner's struct. Its pointers are trusted: only the border creates a [`Planner`].
     pub(crate) fn info(self) -> &'p pg_sys::PlannerInfo {
         // SAFETY: the planner does not change its struct until we return.

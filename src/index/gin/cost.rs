@@ -1,22 +1,20 @@
 //! The cost of searching a GIN index, if a key column has our operator class.
 //!
-//! GIN's own estimate is wrong for sketches in two ways:
+//! GIN's own estimate is wrong for conditions on sketches in two ways:
 //!
 //! - It charges several pages for each key: the pages on the way to the key. But the upper pages are the same
-//!   for all keys, and a sketch has hundreds of values. So we ask GIN for the cost of one key, and
-//!   [`KeyEstimate`] adds the cost of the others.
+//!   for all keys, and a sketch has hundreds of values. So [`KeyEstimate`] charges one page for each key.
 //! - PostgreSQL estimates the rows of the derived condition `sketch && query`, and assumes that the values of
 //!   a sketch are common. So we take the number of rows from the query's own condition, which has our
 //!   estimate.
 
-use super::key_estimate::{KeyEstimate, with_unknown_query};
+use super::key_estimate::KeyEstimate;
 use crate::estimate::cost::{CostedPath, Estimate, cost_function};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::ChangedIndex;
-use crate::pg::settings::setting;
 use pg_sys::{Oid, RestrictInfo};
 use pgrx::pg_sys;
 
@@ -49,25 +47,28 @@ pub(crate) fn install_sketch_cost(index: &mut ChangedIndex, sketches: &SketchOid
 }
 
 fn estimate(path: &CostedPath) -> Estimate {
-    let (mut keys, mut is_about_ours, mut clauses) = (KeyEstimate::default(), false, Exprs::NONE);
+    let (mut keys, mut others, mut is_about_ours) = (KeyEstimate::default(), Exprs::NONE, false);
     for clause in path.clauses() {
         // SAFETY: a clause was derived from a condition of the query.
         let is_about_sketches = is_about_sketches(unsafe { &*clause.rinfo });
         is_about_ours |= is_about_sketches;
-        let searched = if is_about_sketches { KeyEstimate::of(path.planner, clause) } else { None };
-        clauses = clauses.with(match searched {
-            Some(_) => with_unknown_query(path.planner, clause),
-            None => Expr::of(clause),
-        });
-        keys.add(searched.unwrap_or_default());
+        match is_about_sketches.then(|| KeyEstimate::of(path.planner, clause)).flatten() {
+            Some(more) => keys.add(more),
+            None => others = others.with(Expr::of(clause)),
+        }
     }
-    let mut estimate = of_gin(path, clauses);
-    if is_about_ours {
-        estimate.selectivity = selectivity_of(path);
-        let of_keys = keys.cost(path.planner, path.index, path.loop_count);
-        let of_rows = estimate.selectivity * path.index.table().1 * setting!(cpu_index_tuple_cost);
-        estimate.startup += of_keys;
-        estimate.total += of_keys + of_rows;
+    if !is_about_ours {
+        return of_gin(path, others);
+    }
+    let selectivity = selectivity_of(path);
+    let rows = selectivity * path.index.table().1;
+    let work = keys.work(path.index);
+    let mut estimate = CostedPath { rows, ..path.clone() }.estimate(work, work);
+    estimate.selectivity = selectivity;
+    if !others.is_empty() {
+        let of_others = of_gin(path, others);
+        estimate.startup += of_others.startup;
+        estimate.total += of_others.total;
     }
     estimate
 }

@@ -1,14 +1,12 @@
-//! How many keys a search of a GIN index for sketches looks up, and the cost of looking them up.
+//! How many keys a search of a GIN index for sketches looks up, and the work of looking them up.
 
 use super::query::SketchQuery;
-use crate::estimate::cost::{OPERATORS_PER_PAGE, pages_fetched};
+use crate::estimate::cost::{OPERATORS_PER_PAGE, Work};
 use crate::estimate::sketch::values_of;
-use crate::pg::call::allocate;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{PlannedIndex, Planner};
-use crate::pg::settings::setting;
-use pg_sys::{IndexClause, OpExpr, RestrictInfo};
+use pg_sys::{IndexClause, RestrictInfo};
 use pgrx::pg_sys;
 use text::sketch::threshold::LeastShared;
 
@@ -16,8 +14,8 @@ use text::sketch::threshold::LeastShared;
 /// values.
 const TYPICAL_SIZES: f64 = 50.0;
 
-/// Pages on the way to a key: the root, a page below, and a leaf. The first two are assumed to be in memory.
-const PAGES_PER_KEY: f64 = 3.0;
+/// Pages above a key: the root and a page below, which are assumed to be in memory.
+const PAGES_ABOVE_KEY: f64 = 2.0;
 
 /// Measured: bytes in the posting lists of size classes, for each row of the table.
 const SIZE_BYTES: f64 = 3.0;
@@ -33,7 +31,7 @@ impl KeyEstimate {
     /// The keys of a condition. `None` if it finds nothing or reads the whole index; GIN's own estimate knows
     /// that.
     pub(super) fn of<'p>(planner: Planner<'p>, condition: &'p IndexClause) -> Option<Self> {
-        let (_, [stored, query]) = operator_of(condition)?;
+        let [stored, query] = arguments_of(condition)?;
         let is_share = ExtensionOids::known().is_some_and(|ours| ours.sketches.query_type == query.type_());
         let known = planner.estimated(query);
         if !known.is::<pg_sys::Const>() {
@@ -60,42 +58,21 @@ impl KeyEstimate {
         self.sizes += other.sizes;
     }
 
-    /// The cost of looking the keys up, without the first one.
-    pub(super) fn cost(self, planner: Planner, index: PlannedIndex, searches: f64) -> f64 {
+    /// The work of looking the keys up.
+    pub(super) fn work(self, index: PlannedIndex) -> Work {
         // Values are hashes, each in another leaf. Size classes are next to each other.
         let all_sizes = 1.0 + index.table().1.max(0.0) * SIZE_BYTES / f64::from(pg_sys::BLCKSZ);
-        let pages = (self.values - 1.0).max(0.0) + self.sizes.min(all_sizes);
-        let (mut page_cost, none) = (0.0, std::ptr::null_mut());
-        let operators = (self.values + self.sizes) * PAGES_PER_KEY * OPERATORS_PER_PAGE;
-        // SAFETY: the arguments are a tablespace, and a pointer for one of its costs.
-        unsafe { pg_sys::get_tablespace_page_costs(index.reltablespace, &raw mut page_cost, none) };
-        pages_fetched(planner, index, pages, searches) * page_cost + operators * setting!(cpu_operator_cost)
+        let operators = (self.values + self.sizes) * PAGES_ABOVE_KEY * OPERATORS_PER_PAGE;
+        Work { pages: self.values + self.sizes.min(all_sizes), operators, ..Work::default() }
     }
 }
 
-/// The operator of an index condition, as the planner stores it, and its two arguments.
-fn operator_of(condition: &IndexClause) -> Option<((&RestrictInfo, &OpExpr), [Expr<'_>; 2])> {
+/// The two arguments of the operator of an index condition, as the planner stores it.
+fn arguments_of(condition: &IndexClause) -> Option<[Expr<'_>; 2]> {
     // SAFETY: a clause has a list of conditions, which have expressions.
     unsafe {
         let mut conditions = Exprs::new(condition.indexquals).iter();
         let (Some(restriction), None) = (conditions.next(), conditions.next()) else { return None };
-        let restriction = restriction.cast::<RestrictInfo>()?;
-        let operator = Expr::new(restriction.clause);
-        Some(((restriction, operator.cast()?), operator.as_operator()?.args()?))
-    }
-}
-
-/// The condition with an unknown query instead of its own. GIN's own estimate assumes one key for it.
-pub(super) fn with_unknown_query<'p>(planner: Planner<'p>, condition: &'p IndexClause) -> Expr<'p> {
-    let Some(((restriction, operator), [stored, query])) = operator_of(condition) else {
-        return Expr::of(condition);
-    };
-    let args = Exprs::of(&[stored, planner.unknown(query.type_())]).pointer();
-    // SAFETY: copies of nodes are nodes.
-    unsafe {
-        let operator = allocate(OpExpr { args, ..*operator });
-        let restriction = allocate(RestrictInfo { clause: operator.cast_mut_ptr(), ..*restriction });
-        let indexquals = Exprs::of(&[Expr::new(restriction.cast_mut_ptr::<RestrictInfo>())]).pointer();
-        Expr::new(allocate(IndexClause { indexquals, ..*condition }).cast_mut_ptr::<IndexClause>())
+        Expr::new(restriction.cast::<RestrictInfo>()?.clause).as_operator()?.args()
     }
 }
