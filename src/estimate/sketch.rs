@@ -117,7 +117,7 @@ const MOST_VALUES: usize = 4000;
 /// The distinct values of a query, or of a sample of a long query.
 struct QueryValues {
     values: Vec<i64>,
-    /// How many distinct values of the query each of these represents.
+    /// How many values of the query each of these represents.
     weight: f64,
 }
 
@@ -135,19 +135,10 @@ impl QueryValues {
             // An array with NULLs has to be read element by element.
             Err(_) => collect(array.iter().take(MOST_VALUES).flatten(), MOST_VALUES),
         };
-        Self::in_sample(sample.unwrap_or_report(), array.len())
-    }
-
-    /// Estimates how many distinct values the sample has missed. The fraction of values that occur once in
-    /// the sample is the fraction of new values among the others (Good 1953).
-    fn in_sample(mut values: Vec<i64>, all: usize) -> Self {
+        let mut values = sample.unwrap_or_report();
         values.sort_unstable();
-        let once = values.chunk_by(i64::eq).filter(|equal| equal.len() == 1).count();
-        let others = all.saturating_sub(values.len()) as f64;
-        let unseen = if all > MOST_VALUES { others * once as f64 / values.len().max(1) as f64 } else { 0.0 };
         values.dedup();
-        let weight = 1.0 + unseen / values.len().max(1) as f64;
-        Self { values, weight }
+        Self { values, weight: step as f64 }
     }
 
     /// The number of distinct values of the query.
