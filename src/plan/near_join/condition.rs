@@ -66,7 +66,7 @@ impl<'p> NearCondition<'p> {
         if found.is_empty() || ExtensionOids::known().is_none() {
             return None;
         }
-        let cost = |found: &Self| found.comparisons([outer.rows, inner.rows], 1.0);
+        let cost = |found: &Self| found.comparisons([outer.rows, inner.rows]);
         found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
         Some(found)
     }
@@ -169,7 +169,7 @@ impl<'p> NearCondition<'p> {
         f64::from(self.bits) / 8.0
     }
 
-    /// Words that are extracted from a row's string of bits.
+    /// Words that are extracted from a row's bit string.
     pub(super) fn cut_words(&self) -> f64 {
         if self.codes.is_integer() { 0.0 } else { f64::from(self.bits.div_ceil(u64::BITS)) }
     }
@@ -184,10 +184,9 @@ impl<'p> NearCondition<'p> {
         (f64::from(self.bits) / self.passes()).min(f64::from(MAX_SEGMENT_BITS)).exp2()
     }
 
-    /// Comparisons of words to find the near pairs. `rows` counts the rows of both sides; the outer side is
-    /// read in `batches`.
-    pub(super) fn comparisons(&self, rows: [f64; 2], batches: f64) -> f64 {
-        batches * cost_between(rows[0] / batches, rows[1], self.bits, self.radius)
+    /// Comparisons of words to find the near pairs between so many rows of each side.
+    pub(super) fn comparisons(&self, [outer, inner]: [f64; 2]) -> f64 {
+        cost_between(outer, inner, self.bits, self.radius)
     }
 }
 

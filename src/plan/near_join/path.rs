@@ -12,36 +12,22 @@ use crate::pg::settings::setting;
 use pgrx::pg_sys::{self, NodeTag, Path};
 use std::ptr::{from_mut, from_ref};
 
-/// The time to read a row into memory, and to extract a word of a string of bits, counted in operators. One
-/// takes some 16 ns: a sequential scan takes 80 ns for a row, whose cost is that of five operators. A word
-/// takes up to two operators. With six, the choice between a near join and searches of an index, which cost
-/// as much as if its pages were not in memory, is right within a factor of two (`make bench ONLY=choice`).
-const OPERATORS_PER_ROW: f64 = 6.0;
-const OPERATORS_PER_WORD: f64 = 6.0;
+/// The time to read a row into memory, or to extract a word of a bit string, counted in operators. One takes
+/// some 16 ns: a sequential scan takes 80 ns for a row, whose cost is that of five operators. A word takes up
+/// to two operators. With six, the choice between a near join and searches of an index, which cost as much as
+/// if its pages were not in memory, is right within a factor of two (`make bench ONLY=choice`).
+const OPERATORS_PER_READ: f64 = 6.0;
 
-/// The time to write a row to a file and to read it back, in operators.
-const OPERATORS_PER_FILED_ROW: f64 = 0.75;
-
-/// The time to write or read a page of a temporary file, in reads of a page of a table. Such files are mostly
-/// in the cache of the operating system: some 1 us against 6.4 us.
-const PAGE_READS_PER_FILE_PAGE: f64 = 0.2;
+/// The time to write or read a page of a temporary file with its rows, in reads of a page of a table. Such
+/// files are mostly in the cache of the operating system: some 1 us against 6.4 us.
+const PAGE_READS_PER_FILE_PAGE: f64 = 0.4;
 
 /// How many words are compared in the time of an operator: some 16 ns against 0.8 ns, as many runs are short.
 const COMPARISONS_PER_OPERATOR: f64 = 20.0;
 
-/// The time to test another condition on a pair, in comparisons of words. It reads codes from two places in
-/// memory.
-const COMPARISONS_PER_LOOK: f64 = 40.0;
-
 /// Bytes that a row takes in memory in addition to its columns: its code, its places, and the memory in which
 /// rows are sorted into buckets.
 const BYTES_PER_ROW: f64 = 40.0;
-
-/// Batches of a process that takes a part of the outer rows. It sorts all inner rows for each batch.
-const BATCHES_OF_SHARE: f64 = 3.0;
-
-/// Bytes that a row takes in a file in addition to its columns and its code.
-const BYTES_PER_FILED_ROW: f64 = 8.0;
 
 /// What is known of the join that is proposed.
 pub(super) struct Sides<'p> {
@@ -141,7 +127,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
     let (operator, tuple, page) =
         (setting!(cpu_operator_cost), setting!(cpu_tuple_cost), setting!(seq_page_cost));
     let cut: f64 = sides.near.iter().map(NearCondition::cut_words).sum();
-    let reading = (OPERATORS_PER_ROW + OPERATORS_PER_WORD * cut) * operator;
+    let reading = OPERATORS_PER_READ * (1.0 + cut) * operator;
     let Some(searched) = sides.near.first() else { return [0.0; 2] };
     let is_shared = matches!(workers, Workers::ShareBoth(_));
     // Each of the processes that share both sides does its part of the search.
@@ -149,12 +135,10 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         true => ((sides.outer.rows / outer.rows).max(1.0), sides.inner.rows),
         false => (1.0, inner.rows),
     };
-    let work = search_work(sides, searched, [outer, inner], [outer.rows * processes, inner_rows], workers);
-    // Rows are divided by the code that separates them. Pairs that are near by it are tested by the others.
+    let read = [outer.rows * processes, inner_rows].map(|rows| rows.max(1.0));
+    // Pairs that are near by the code that selects the fewest pairs are tested by the other conditions.
     let least = sides.near.iter().map(|near| selectivity(sides, near)).fold(1.0, f64::min);
     let near = outer.rows * inner_rows * least;
-    let looks = if sides.near.len() > 1 { near * COMPARISONS_PER_LOOK } else { 0.0 };
-    let comparisons = work.comparisons / processes + looks;
     let mut quals = pg_sys::QualCost::default();
     // SAFETY: the conditions and the target belong to the join.
     let target = unsafe {
@@ -169,59 +153,37 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         + inner.rows * reading
         + if is_shared { of_outer } else { 0.0 };
     let run = if is_shared { 0.0 } else { of_outer }
-        + work.filed_rows / processes * operator * OPERATORS_PER_FILED_ROW
-        + comparisons / COMPARISONS_PER_OPERATOR * operator
+        + searched.comparisons(read) / processes / COMPARISONS_PER_OPERATOR * operator
         + near * quals.per_tuple
         + rows * (tuple + target.per_tuple)
-        + work.pages / processes * page * PAGE_READS_PER_FILE_PAGE;
+        + file_pages(searched, sides, [outer, inner], read, is_shared) / processes
+            * page
+            * PAGE_READS_PER_FILE_PAGE;
     [startup, startup + run]
 }
 
-/// The work of finding near pairs.
-struct NearSearchWork {
-    comparisons: f64,
-    /// Rows that are written to files or read from them.
-    filed_rows: f64,
-    /// Pages that are written or read.
-    pages: f64,
-}
-
-/// The work of a join. Rows that memory has no room for are written to files, which are read and divided in
-/// each pass.
-fn search_work(
-    sides: &Sides,
+/// How many pages of temporary files are written or read. Rows that memory has no room for are written to
+/// files. Each pass divides them in several rounds, and reads a partition again for each load of inner rows.
+fn file_pages(
     searched: &NearCondition,
+    sides: &Sides,
     paths: [&Path; 2],
     rows: [f64; 2],
-    workers: Workers,
-) -> NearSearchWork {
-    let both = rows.map(|rows| rows.max(1.0));
-    let bytes_of_row = [0, 1].map(|side| {
+    is_shared: bool,
+) -> f64 {
+    let codes = sides.near.iter().map(NearCondition::bytes).sum::<f64>();
+    let [outer, inner] = [0, 1].map(|side| {
         // SAFETY: a path of the planner has a target.
-        let width = f64::from(unsafe { (*paths[side].pathtarget).width });
-        width + sides.near.iter().map(NearCondition::bytes).sum::<f64>()
+        rows[side] * (f64::from(unsafe { (*paths[side].pathtarget).width }) + codes)
     });
-    let bytes = |side: usize, further: f64| both[side] * (bytes_of_row[side] + further);
-    let [outer, inner] = [0, 1].map(|side| bytes(side, BYTES_PER_ROW));
-    let load = memory::of_load() as f64;
-    if inner <= memory::of_inner() as f64 && !matches!(workers, Workers::ShareBoth(_)) {
-        let least = if matches!(workers, Workers::ShareOuter(_)) { BATCHES_OF_SHARE } else { 1.0 };
-        let batches = (outer / load).ceil().max(least);
-        let comparisons = searched.comparisons(both, batches);
-        return NearSearchWork { comparisons, filed_rows: 0.0, pages: 0.0 };
+    if inner + rows[1] * BYTES_PER_ROW <= memory::of_inner() as f64 && !is_shared {
+        return 0.0;
     }
-    // A pass divides the rows in several rounds, and reads a partition again for each load of inner rows.
-    let (passes, most) = (searched.passes(), outer.max(inner));
+    let most = outer.max(inner);
     let partitions = (most / memory::of_planned_partition() as f64).clamp(1.0, searched.partitions());
     let rounds = (partitions.log2() / (memory::files() as f64).log2()).ceil().max(1.0);
-    let loads = (most / partitions / load).ceil();
-    let pages = |bytes: f64| (bytes / f64::from(pg_sys::BLCKSZ)).ceil();
-    NearSearchWork {
-        comparisons: searched.comparisons(both, loads),
-        filed_rows: (1.0 + passes * (rounds + loads)) * (both[0] + both[1]),
-        pages: (1.0 + passes * (2.0 * rounds + loads))
-            * pages(bytes(0, BYTES_PER_FILED_ROW) + bytes(1, BYTES_PER_FILED_ROW)),
-    }
+    let loads = (most / partitions / memory::of_load() as f64).ceil();
+    (1.0 + searched.passes() * (2.0 * rounds + loads)) * ((outer + inner) / f64::from(pg_sys::BLCKSZ)).ceil()
 }
 
 /// The fraction of pairs that are near.
