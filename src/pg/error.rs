@@ -88,6 +88,12 @@ pub(crate) fn other_length(bits: u32, others: u32) -> SqlError {
         ))
 }
 
+pub(crate) fn bits_differ_in_length(a: u32, b: u32) -> SqlError {
+    report(Code::ERRCODE_STRING_DATA_LENGTH_MISMATCH, "cannot compare bit strings of different sizes")
+        .set_detail(format!("The sizes are {a} and {b} bits."))
+        .set_hint("A column of type bit(n) accepts only bit strings of length n.")
+}
+
 pub(crate) fn no_such_relation(relation: Oid) -> SqlError {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("relation with OID {} does not exist", relation.to_u32()))
 }

@@ -8,7 +8,6 @@
 //! `crates/text/src/sketch/threshold.rs` says how many values are needed.
 
 pub(crate) mod cost;
-mod key_estimate;
 mod keys;
 mod query;
 mod search;

@@ -1,6 +1,6 @@
 //! `hamming_handler`: returns the functions and properties of the access method.
 
-use super::{build, cost, index_only, insert, options, parallel, scan, vacuum, validate};
+use super::{build, cost, index_only, insert, options, scan, vacuum, validate};
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::strategy::DISTANCE;
 use crate::pg::compat::{give_routine, size_shared};
@@ -46,8 +46,8 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     // For indexes where workers do not help, this is changed: `src/plan/conditions/indexes.rs`.
     amcanparallel: true,
     amestimateparallelscan: Some(size_shared::<SharedStretches>),
-    aminitparallelscan: Some(parallel::aminitparallelscan),
-    amparallelrescan: Some(parallel::amparallelrescan),
+    aminitparallelscan: Some(scan::aminitparallelscan),
+    amparallelrescan: Some(scan::amparallelrescan),
     ..NOTHING
 };
 

@@ -15,7 +15,6 @@ mod insert;
 mod inspect;
 mod inspected_index;
 mod options;
-mod parallel;
 mod row;
 mod scan;
 mod search;

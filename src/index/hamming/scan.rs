@@ -8,11 +8,10 @@
 use super::code::layout_in_use;
 use super::filter::{FilterColumns, is_known};
 use super::index_only::{datum_of, set_row};
-use super::parallel::stretches_of;
 use super::row::tid_of;
 use super::search::ScanCursor;
 use super::validate::check_operator;
-use crate::pg::compat::count_scan;
+use crate::pg::compat::{count_scan, shared_by_scan};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::memory::small_context;
@@ -21,10 +20,10 @@ use crate::pg::report::UnwrapOrReport;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use base::grow;
-use hamming_index::Layout;
 use hamming_index::cost::leaves_in;
 use hamming_index::division::SearchCosts;
 use hamming_index::store::Store;
+use hamming_index::{Layout, SharedStretches};
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
@@ -310,4 +309,27 @@ pub(super) unsafe extern "C-unwind" fn amendscan(scan: pg_sys::IndexScanDesc) {
         }
         pg_sys::MemoryContextDelete(state.memory);
     }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn aminitparallelscan(target: *mut c_void) {
+    // SAFETY: PostgreSQL reserves as much memory as `size_shared` returns, aligned for any type.
+    unsafe { target.cast::<SharedStretches>().write(SharedStretches::default()) }
+}
+
+#[pg_guard]
+pub(super) unsafe extern "C-unwind" fn amparallelrescan(scan: pg_sys::IndexScanDesc) {
+    // SAFETY: PostgreSQL passes a scan that has begun.
+    if let Some(shared) = unsafe { stretches_of(&*scan) } {
+        shared.reset();
+    }
+}
+
+/// Memory shared by the processes of a scan; `None` if the scan is not parallel.
+///
+/// # Safety
+/// The scan must have begun, and last as long as the result is used.
+pub(super) unsafe fn stretches_of(scan: &pg_sys::IndexScanDescData) -> Option<&'static SharedStretches> {
+    // SAFETY: `aminitparallelscan` has written it, and it stays as long as the scan.
+    unsafe { shared_by_scan(scan).cast::<SharedStretches>().as_ref() }
 }

@@ -1,7 +1,7 @@
 //! Values of the types `bit` and `bit varying`, as PostgreSQL stores them.
 
-use super::error;
 use crate::pg::call::sql_value;
+use crate::pg::error;
 use crate::pg::report::SqlError;
 use crate::pg::varlena::{content, new_value};
 use hamming::code;

@@ -1,6 +1,7 @@
 //! Codes in one contiguous array, for algorithms that compare many of them.
 
-use super::{Code, CodeType, error};
+use super::{Code, CodeType};
+use crate::pg::error;
 use crate::pg::report::SqlError;
 use base::{grow, reserve};
 use hamming::code::{CodeCutter, CodeSlice, check_width};

@@ -2,7 +2,6 @@
 
 pub(crate) mod ball;
 pub(crate) mod bits;
-mod error;
 pub(crate) mod list;
 
 use ball::{BitBall, HammingBall};
