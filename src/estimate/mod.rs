@@ -3,7 +3,7 @@
 //! `plan` estimates conditions, and `index` searches of its indexes. This module has what both need.
 
 pub(crate) mod condition;
-pub(crate) mod cost;
+pub(crate) mod path_cost;
 pub(crate) mod selectivity;
 pub(crate) mod sketch;
 pub(crate) mod statistics;

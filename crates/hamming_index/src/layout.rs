@@ -2,7 +2,7 @@
 //!
 //! An index of fingerprints has one word of 64 bits for each row. A code of another length is cut into words,
 //! each of which has four trees, like a fingerprint. Codes that differ in few bits have a word that differs
-//! in very few bits: see [`crate::search`].
+//! in very few bits: see [`crate::index_search`].
 //!
 //! An index with further columns has one more tree, of all rows: see [`Layout::with_filter`].
 //!

@@ -11,8 +11,8 @@
 //! than memory has room for, all of them are looked up as they are found: such a word is searched to its end
 //! before any other, and neither waits nor is abandoned.
 
-use crate::division::{RadiusDivision, SearchCosts, SearchedWord, allowed_cost};
 use crate::key::{IndexKey, RowId};
+use crate::radius_division::{RadiusDivision, SearchCosts, SearchedWord, allowed_cost};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};

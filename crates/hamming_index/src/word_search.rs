@@ -12,13 +12,13 @@
 //! know no filter. So a row that they find counts as a leaf, for it may be fetched from the table in vain.
 //!
 //! Guarantee: every row within the radius, and with the filter, is reported exactly once; a row within the
-//! radius with another filter at most once. Cost: [`crate::cost::pages_read`].
+//! radius with another filter at most once. Cost: [`crate::search_cost::pages_read`].
 
-use crate::cost::{limits, prefers_sequential};
-use crate::division::SearchCosts;
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::page::Page;
 use crate::probe::{Probe, first_tree, radius_of_band};
+use crate::radius_division::SearchCosts;
+use crate::search_cost::{limits, prefers_sequential};
 use crate::store::Store;
 use crate::tree::{Index, TreePart, Walk};
 use hamming::kernel::near_words;

@@ -4,8 +4,8 @@
 
 mod memory;
 
-use hamming_index::division::SearchCosts;
 use hamming_index::key::RowId;
+use hamming_index::radius_division::SearchCosts;
 use hamming_index::store::Store;
 use hamming_index::{CodeBall, CodeLookup, CodeTrees, IndexSearch, Layout, SearchCenter};
 use hamming_index::{SearchHit, SearchQuery, SharedStretches};
@@ -163,7 +163,7 @@ impl Both {
     }
 
     fn costs(&self) -> SearchCosts {
-        let leaves = hamming_index::cost::leaves_in(self.memory.pages_in_use() as u32, self.layout);
+        let leaves = hamming_index::search_cost::leaves_in(self.memory.pages_in_use() as u32, self.layout);
         SearchCosts::new(self.layout, leaves)
     }
 

@@ -5,9 +5,9 @@ mod memory;
 
 use hamming::code::distance_of_bytes;
 use hamming_index::build::Builder;
-use hamming_index::cost::leaves_in;
-use hamming_index::division::SearchCosts;
 use hamming_index::key::{FILTER_TREE, Filter, RowId};
+use hamming_index::radius_division::SearchCosts;
+use hamming_index::search_cost::leaves_in;
 use hamming_index::{CodeBall, CodeLookup, CodeTrees, Layout, SearchCenter, SearchHit, SearchQuery};
 use memory::{Lists, Memory, NoCodes, is_seen};
 use proptest::prelude::*;

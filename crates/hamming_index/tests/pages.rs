@@ -4,8 +4,8 @@
 mod memory;
 
 use hamming_index::Layout;
-use hamming_index::cost::{leaves_in, pages_read};
 use hamming_index::key::RowId;
+use hamming_index::search_cost::{leaves_in, pages_read};
 use hamming_index::store::Store;
 use memory::{Ball, Memory, Query};
 

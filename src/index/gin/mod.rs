@@ -7,9 +7,9 @@
 //! class (`crates/text/src/sketch/sizes.rs`). A row with too few values is not fetched;
 //! `crates/text/src/sketch/threshold.rs` says how many values are needed.
 
-pub(crate) mod cost;
+mod gin_consistent;
+pub(crate) mod gin_cost;
 mod keys;
 mod query;
-mod search;
 
 pub(crate) use query::number_of;

@@ -4,9 +4,9 @@
 //! can be pruned. All results are exact.
 
 mod check;
-mod cost;
+mod gist_consistent;
+mod gist_cost;
 mod key;
-mod search;
 mod tree;
 
-pub(crate) use cost::install_cost;
+pub(crate) use gist_cost::install_cost;

@@ -1,6 +1,6 @@
 //! The selectivity of conditions on further columns.
 
-use crate::estimate::cost::CostedPath;
+use crate::estimate::path_cost::CostedPath;
 use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::expr::{Expr, Exprs};

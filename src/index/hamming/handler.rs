@@ -1,6 +1,6 @@
 //! `hamming_handler`: returns the functions and properties of the access method.
 
-use super::{build, cost, index_only, insert, options, scan, vacuum, validate};
+use super::{build, hamming_cost, index_only, insert, options, scan, vacuum, validate};
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::strategy::DISTANCE;
 use crate::pg::compat::{give_routine, size_shared};
@@ -33,7 +33,7 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     ambulkdelete: Some(vacuum::ambulkdelete),
     amvacuumcleanup: Some(vacuum::amvacuumcleanup),
     amcanreturn: Some(index_only::amcanreturn),
-    amcostestimate: Some(cost::amcostestimate),
+    amcostestimate: Some(hamming_cost::amcostestimate),
     amoptions: Some(options::amoptions),
     amproperty: Some(options::amproperty),
     ambuildphasename: Some(build::ambuildphasename),

@@ -6,9 +6,9 @@
 
 mod build;
 mod code;
-mod cost;
 mod filter;
 mod filter_selectivity;
+mod hamming_cost;
 mod handler;
 mod index_only;
 mod insert;
@@ -17,10 +17,10 @@ mod inspected_index;
 mod options;
 mod row;
 mod scan;
-mod search;
+mod scan_cursor;
 mod vacuum;
 mod validate;
 
-pub(crate) use cost::{divide_cost, is_hamming};
+pub(crate) use hamming_cost::{divide_cost, is_hamming};
 /// Registers the storage parameters. Called when the library is loaded.
 pub(crate) use options::register;

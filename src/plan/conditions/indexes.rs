@@ -2,7 +2,7 @@
 
 use super::expressions::distance_of;
 use super::rewrite::rewrite_and;
-use crate::index::gin::cost::install_sketch_cost;
+use crate::index::gin::gin_cost::install_sketch_cost;
 use crate::index::gist::install_cost;
 use crate::index::hamming::is_hamming;
 use crate::pg::catalog::oids::ExtensionOids;

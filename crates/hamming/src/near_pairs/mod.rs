@@ -55,7 +55,7 @@
 
 mod blocks;
 mod compare;
-mod division;
+mod pair_division;
 mod plan;
 mod plan_search;
 mod portions;
@@ -68,7 +68,7 @@ use crate::code::CodeSlice;
 use base::{Heartbeat, OutOfMemory};
 pub use blocks::{PARTS, PairBlocks};
 use compare::{BucketComparison, JoinTables, SortedSides, compare, retain_near, retain_new};
-pub use division::PairDivision;
+pub use pair_division::PairDivision;
 pub use plan::MAX_SEGMENT_BITS;
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
 pub use plan_search::cost_between;

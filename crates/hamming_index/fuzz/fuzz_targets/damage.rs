@@ -7,8 +7,8 @@ mod memory;
 
 use arbitrary::Arbitrary;
 use hamming_index::key::RowId;
-use hamming_index::cost::leaves_in;
-use hamming_index::division::SearchCosts;
+use hamming_index::search_cost::leaves_in;
+use hamming_index::radius_division::SearchCosts;
 use hamming_index::store::Store;
 use hamming_index::{CodeBall, CodeLookup, Layout, SearchCenter, SearchQuery};
 use libfuzzer_sys::fuzz_target;

@@ -3,9 +3,9 @@
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
 use hamming_index::build::{BuildTarget, Builder, KeyWithTail, Runs, create};
-use hamming_index::division::SearchCosts;
 use hamming_index::key::{Filter, IndexKey, RowId};
 use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
+use hamming_index::radius_division::SearchCosts;
 use hamming_index::store::{NumberedPage, Store};
 use hamming_index::{CodeBall, CodeLookup, Damage, Index, IndexSearch, Layout, SearchHit, SearchQuery};
 use std::cell::Cell;

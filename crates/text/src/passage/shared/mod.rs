@@ -15,14 +15,14 @@
 //! Time is linear in the texts, times the number of rounds (one for every 16 million characters of the first
 //! text). Very periodic texts take longer for a longer `min_length`.
 
-mod search;
+mod passage_search;
 mod table;
 
 use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
 use crate::hash::spread;
 use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, pieces, reserve, sort};
-pub use search::MAX_PASSAGES;
-use search::{Match, MatchSearch, TextPair};
+pub use passage_search::MAX_PASSAGES;
+use passage_search::{Match, MatchSearch, TextPair};
 use table::{WindowTable, each_batch};
 
 /// The number of windows of the first text per round.

@@ -9,7 +9,7 @@
 //!   estimate.
 
 use super::query::SketchQuery;
-use crate::estimate::cost::{CostedPath, Estimate, OPERATORS_PER_PAGE, Work, cost_function};
+use crate::estimate::path_cost::{CostedPath, Estimate, OPERATORS_PER_PAGE, Work, cost_function};
 use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;

@@ -1,6 +1,6 @@
 //! Searches an index: answers a [`SearchQuery`] batch by batch.
 //!
-//! A code is searched by its words, each with a part of the radius: see [`crate::division`]. The index has
+//! A code is searched by its words, each with a part of the radius: see [`crate::radius_division`]. The index has
 //! codes of one word, such as fingerprints, as a whole: a code in a leaf is compared, and its row is reported
 //! at once. The words of a longer code are in different trees. So a row that was found by one word is only a
 //! **candidate** until its whole code has been read from the table ([`CodeLookup`]). Words are rarely near by
@@ -17,10 +17,10 @@
 //! asks for that. If it asks for rows with one filter, rows with other filters may be reported as well.
 
 use crate::code_scan::scan_codes;
-use crate::division::{SearchCosts, SearchedWord};
 use crate::key::{IndexKey, RowId, rotated_back};
 use crate::pass::WordPass;
 use crate::query::{CodeLookup, NormalizedQuery, SearchCenter, SearchHit, SearchQuery};
+use crate::radius_division::{SearchCosts, SearchedWord};
 use crate::results::{SearchResults, in_order};
 use crate::store::Store;
 use crate::stretch::{SharedStretches, TakenStretches};

@@ -203,7 +203,7 @@ macro_rules! cost_function {
             // SAFETY: the planner passes a path of the query, and pointers for the results.
             unsafe {
                 let Some(planner) = $crate::pg::planner::Planner::new(&root) else { return };
-                let estimate = $estimate(&$crate::estimate::cost::CostedPath::of(planner, path, loop_count));
+                let estimate = $estimate(&$crate::estimate::path_cost::CostedPath::of(planner, path, loop_count));
                 if estimate.is_never() {
                     $crate::pg::compat::disable(&mut (*path).path);
                 }

@@ -1,6 +1,6 @@
 //! Computes the cost of a search, and divides its radius among the words of codes.
 //!
-//! A code of one word is searched with the whole radius, and no row is fetched; [`crate::cost`] computes this
+//! A code of one word is searched with the whole radius, and no row is fetched; [`crate::search_cost`] computes this
 //! cost. The following is about codes of several words.
 //!
 //! Two codes that differ in at most r bits cannot differ in many bits of every word. Suppose that the search
@@ -12,9 +12,9 @@
 //! At first, costs assume scattered codes. If searching a word turns out to cost more, the difference is
 //! added. So a word that is the same in half of the rows is left out, and the others are searched farther.
 
-use crate::cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
 use crate::key::{Filter, Tree};
 use crate::layout::Layout;
+use crate::search_cost::{self, ExpectedWork, FEW, LAST, entries_in, leaves_read, radius_of};
 use crate::sorted::pieces;
 use crate::tree::TreePart;
 use hamming::code::volumes;
@@ -237,7 +237,7 @@ impl SearchCosts {
     /// The radius of the first pass of an ordered search, which reads one leaf of each tree.
     pub(crate) fn first_radius(&self) -> u32 {
         if self.layout.is_one_word() {
-            return cost::first_radius(self.leaves, self.sequential, self.layout.bits());
+            return search_cost::first_radius(self.leaves, self.sequential, self.layout.bits());
         }
         self.layout.bands() as u32 - 1
     }
@@ -251,7 +251,7 @@ impl SearchCosts {
     /// much.
     pub(crate) fn next_radius(&self, radius: u32, farthest: u32) -> Option<u32> {
         if self.layout.is_one_word() {
-            return Some(cost::next_radius(
+            return Some(search_cost::next_radius(
                 self.leaves,
                 self.sequential,
                 radius,

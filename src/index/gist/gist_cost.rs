@@ -5,12 +5,12 @@
 //! radius, and for every query that has no condition on the first column.
 
 use crate::estimate::condition::{are_fingerprints, radius_of_condition};
-use crate::estimate::cost::{CostedPath, Estimate, Work, cost_function};
+use crate::estimate::path_cost::{CostedPath, Estimate, Work, cost_function};
 use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::ChangedIndex;
-use hamming_index::cost::{IndexedColumn, boxes_read, radius_of};
+use hamming_index::search_cost::{IndexedColumn, boxes_read, radius_of};
 use pgrx::pg_sys;
 
 /// The time to examine an entry, in operators. With 1, the planner expects a search that prunes nothing to

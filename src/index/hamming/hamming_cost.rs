@@ -3,19 +3,19 @@
 
 use super::code::layout_of;
 use super::filter_selectivity::FilterSelectivity;
-use super::search::max_sorted;
+use super::scan_cursor::max_sorted;
 use crate::estimate::condition::radius_of_condition;
-use crate::estimate::cost::{CostedPath, Estimate, OPERATORS_PER_PAGE, Work, cost_function};
+use crate::estimate::path_cost::{CostedPath, Estimate, OPERATORS_PER_PAGE, Work, cost_function};
 use crate::pg::code::CodeType;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::planner::Planner;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use hamming_index::Layout;
-use hamming_index::cost::{ExpectedWork, leaves_in, levels_above};
-use hamming_index::division::{CODES_PER_LEAF, SearchCosts};
 use hamming_index::key::Filter;
 use hamming_index::page::LEAF_CAPACITY;
+use hamming_index::radius_division::{CODES_PER_LEAF, SearchCosts};
+use hamming_index::search_cost::{ExpectedWork, leaves_in, levels_above};
 use pgrx::pg_sys;
 
 /// Fingerprints that are compared in the time of one operator. Comparing the 582 fingerprints of a page takes
