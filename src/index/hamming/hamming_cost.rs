@@ -38,12 +38,7 @@ const FURTHER_SETUP: f64 = 9.0;
 cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(path: &CostedPath) -> Estimate {
-    estimate_in(layout(path), path)
-}
-
-/// The estimate for an index with this layout.
-fn estimate_in(layout: Layout, path: &CostedPath) -> Estimate {
-    let conditions = PathConditions::of(path);
+    let (layout, conditions) = (layout(path), PathConditions::of(path));
     if !path.is_ordered_by_first() {
         return Estimate::NEVER;
     }
@@ -89,29 +84,16 @@ fn costs_of<'a>(path: &CostedPath<'a>, layout: Layout, tree_leaves: f64) -> (Sea
 pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
     // SAFETY: the path belongs to the query.
     let costed = unsafe { CostedPath::of(planner, &raw mut *path, 1.0) };
-    let layout = layout(&costed);
-    if !layout.has_code_tree() || PathConditions::of(&costed).is_null {
+    let is_divided = layout(&costed).has_code_tree() && !PathConditions::of(&costed).is_null;
+    if !is_divided || path.indextotalcost == f64::MAX {
         return;
     }
-    let alone = estimate_in(layout, &costed);
-    if alone.is_never() {
-        return;
-    }
-    let (costs, costed) = costs_of(&costed, layout, leaves_in(costed.index.pages, layout));
-    let codes = comparing(costs.expected(layout.bits()), 0.0);
-    let (startup, total) = if costed.is_ordered() {
-        let first = costed.estimate(codes, codes).startup;
-        (first, first + alone.total - alone.startup)
-    } else {
-        let all = costed.estimate(Work::default(), codes);
-        (all.startup, all.total)
-    };
     // PostgreSQL counts the leader as less than a process, since it also collects the workers' rows.
     let workers = f64::from(path.path.parallel_workers);
     let first = if setting!(parallel_leader_participation) { (1.0 - 0.3 * workers).max(0.0) } else { 0.0 };
-    let starting = FURTHER_SETUP * setting!(parallel_setup_cost);
-    path.path.startup_cost += starting + startup / (workers + first) - alone.startup;
-    path.path.total_cost += starting + total / (workers + first) - alone.total;
+    let (starting, part) = (FURTHER_SETUP * setting!(parallel_setup_cost), 1.0 / (workers + first));
+    path.path.startup_cost = starting + path.path.startup_cost * part;
+    path.path.total_cost += starting - path.indextotalcost * (1.0 - part);
 }
 
 /// The layout of the index that is searched.
