@@ -79,16 +79,6 @@ pub(crate) fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>)
     within.map_or(typical_radius(hamming::BITS), |within| within.expected_radius(planner))
 }
 
-/// The index column of a condition or a sort key, and the value to which distances are computed. `None` if
-/// there are several values, or if it has no distance.
-pub(crate) fn sides(condition: Expr) -> Option<(Expr, Expr)> {
-    let [key, operand] = condition.as_operator()?.args()?;
-    if operand.type_() == key.type_() {
-        return Some((key, operand));
-    }
-    Within::ball(key, operand).map(|within| (within.a, within.b))
-}
-
 /// For each key column of an index, whether its operator family can search for codes in balls.
 pub(crate) fn are_fingerprints(index: PlannedIndex) -> impl Iterator<Item = bool> {
     let ours = ExtensionOids::known();

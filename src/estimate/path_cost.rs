@@ -80,12 +80,6 @@ impl<'a> CostedPath<'a> {
         of_column.map(|(_, condition)| unsafe { Expr::new(condition.clause) })
     }
 
-    /// The expressions by which the index orders rows.
-    pub(crate) fn order(&self) -> Exprs<'a> {
-        // SAFETY: the path has a list of expressions.
-        unsafe { Exprs::new(self.index_path.indexorderbys) }
-    }
-
     /// The same search with more rows: some conditions are only tested on the rows that the index finds.
     pub(crate) fn finding_more(mut self, factor: f64) -> Self {
         self.rows = (self.rows * factor).min(self.index.tuples.max(1.0));

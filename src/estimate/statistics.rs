@@ -115,7 +115,7 @@ impl ColumnStatistics {
     }
 
     /// The values of the column.
-    pub(crate) fn values(&self) -> ColumnValues {
+    fn values(&self) -> ColumnValues {
         let common = self.slot(pg_sys::STATISTIC_KIND_MCV, BOTH);
         let common_all: f64 = common.iter().flat_map(Slot::values).map(|(_, frequency)| frequency).sum();
         // The bounds of the histogram are a sample of the values that are not common.
@@ -155,7 +155,7 @@ impl ColumnStatistics {
     }
 
     /// The fraction of rows that are NULL.
-    pub(crate) fn null_fraction(&self) -> f64 {
+    fn null_fraction(&self) -> f64 {
         if self.data.statsTuple.is_null() {
             return 0.0;
         }
@@ -166,14 +166,10 @@ impl ColumnStatistics {
         }
     }
 
-    /// Whether the user may read the column in all rows. Otherwise an estimate could reveal values.
-    pub(crate) fn is_readable(&self) -> bool {
-        self.data.acl_ok
-    }
-
-    /// The given parts of one kind of statistics, if the column has it.
+    /// The given parts of one kind of statistics, if the column has it, and the user may read the column in all
+    /// rows. Otherwise an estimate could reveal values.
     fn slot(&self, kind: u32, parts: u32) -> Option<Slot> {
-        if self.data.statsTuple.is_null() || !self.is_readable() {
+        if self.data.statsTuple.is_null() || !self.data.acl_ok {
             return None;
         }
         let mut slot = pg_sys::AttStatsSlot::default();
@@ -192,7 +188,7 @@ fn is_within(a: Code, b: Code, radius: u32) -> bool {
 }
 
 /// The values that ANALYZE has kept of a column.
-pub(crate) struct ColumnValues {
+struct ColumnValues {
     common: Option<Slot>,
     /// A sample of the values that are not common.
     sample: Option<Slot>,
@@ -202,18 +198,18 @@ pub(crate) struct ColumnValues {
 
 /// A value that ANALYZE has kept.
 #[derive(Clone, Copy)]
-pub(crate) struct KnownValue<'a> {
-    pub(crate) code: Code<'a>,
+struct KnownValue<'a> {
+    code: Code<'a>,
     /// The fraction of rows that the value represents: the rows that have it if it is common; otherwise its
     /// part of the rows without a common value.
-    pub(crate) frequency: f64,
-    pub(crate) is_common: bool,
+    frequency: f64,
+    is_common: bool,
 }
 
 impl ColumnValues {
     /// About `most` values at most: the most common ones, and values that are spread over the others and
     /// represent them.
-    pub(crate) fn spread(&self, most: usize) -> impl Iterator<Item = KnownValue<'_>> {
+    fn spread(&self, most: usize) -> impl Iterator<Item = KnownValue<'_>> {
         let count = |slot: &Option<Slot>| slot.as_ref().map_or(0, |slot| slot.0.nvalues as usize);
         let (common, all) = (count(&self.common), count(&self.common) + count(&self.sample));
         let kept = if all <= most { all } else { common.min(most / 2) };
