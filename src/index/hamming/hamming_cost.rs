@@ -43,7 +43,15 @@ fn estimate(path: &CostedPath) -> Estimate {
         return Estimate::NEVER;
     }
     let tree_leaves = leaves_in(path.index.pages, layout);
-    let (costs, path) = &costs_of(path, layout, tree_leaves);
+    let (filter, mut path) = (FilterSelectivity::of(path), path.clone());
+    let mut costs = SearchCosts::new(layout, tree_leaves);
+    if filter.is_complete {
+        let leaves = tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity;
+        costs = costs.of_filter(Filter::NONE, leaves.max(1.0));
+    } else if filter.selectivity < 1.0 {
+        // Conditions that do not choose a part of the tree of further columns are checked for the rows found.
+        path = path.finding_more(1.0 / filter.selectivity);
+    }
     // The pages from the root of each tree to its first leaf.
     let descent = layout.bands() as f64 * levels_above(tree_leaves) * OPERATORS_PER_PAGE;
     let radius = conditions.radius.unwrap_or(layout.bits());
@@ -55,7 +63,7 @@ fn estimate(path: &CostedPath) -> Estimate {
         return path.estimate(first, all);
     }
     let expected = match conditions.is_null {
-        true => ExpectedWork { leaves: leaves_of_nulls(path), ..ExpectedWork::default() },
+        true => ExpectedWork { leaves: leaves_of_nulls(&path), ..ExpectedWork::default() },
         false => costs.expected(radius),
     };
     // If codes have several words, more rows than match are fetched from the table.
@@ -64,19 +72,6 @@ fn estimate(path: &CostedPath) -> Estimate {
     let fetched = (expected.fetched / path.index.tuples.max(1.0)).min(1.0);
     estimate.selectivity = estimate.selectivity.max(fetched);
     estimate
-}
-
-/// The costs of searches in trees of so many leaves, and the search with the rows that it has to find.
-fn costs_of<'a>(path: &CostedPath<'a>, layout: Layout, tree_leaves: f64) -> (SearchCosts, CostedPath<'a>) {
-    let (filter, path) = (FilterSelectivity::of(path), path.clone());
-    let costs = SearchCosts::new(layout, tree_leaves);
-    if filter.is_complete {
-        let leaves = tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity;
-        return (costs.of_filter(Filter::NONE, leaves.max(1.0)), path);
-    }
-    // Conditions that do not choose a part of the tree of further columns are checked for the rows found.
-    let is_filtered = filter.selectivity < 1.0;
-    (costs, if is_filtered { path.finding_more(1.0 / filter.selectivity) } else { path })
 }
 
 /// Sets the cost of a parallel scan to that of one process. If the index has a tree of whole codes, the

@@ -56,17 +56,7 @@ impl<'a> CodePair<'a> {
     }
 }
 
-/// The arguments of `a <~> b` or `a <^> b`.
-pub(super) fn distance_of<'a>(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<CodePair<'a>> {
-    Measured::of(expr, ours).filter(|measured| !measured.is_similarity).map(|measured| measured.pair)
-}
-
-/// The arguments of `hamming_similarity(a, b)`.
-pub(super) fn similarity_of<'a>(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<CodePair<'a>> {
-    Measured::of(expr, ours).filter(|measured| measured.is_similarity).map(|measured| measured.pair)
-}
-
-/// A distance or a similarity of two values.
+/// A distance of two values, `a <~> b` or `a <^> b`, or `hamming_similarity(a, b)`.
 pub(super) struct Measured<'a> {
     pub(super) pair: CodePair<'a>,
     /// A larger similarity is a smaller distance.

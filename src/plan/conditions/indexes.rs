@@ -1,6 +1,6 @@
 //! Changes how the planner sees the indexes of a relation.
 
-use super::expressions::distance_of;
+use super::expressions::Measured;
 use super::rewrite::rewrite_and;
 use crate::index::gin::gin_cost::install_sketch_cost;
 use crate::index::gist::install_cost;
@@ -83,7 +83,7 @@ fn is_distance(
     } else if let Some(column) = expr.cast::<pg_sys::Var>() {
         in_part(root, column, relation).is_some_and(|expr| is_distance(root, expr, relation, ours))
     } else {
-        distance_of(expr, ours).is_some() && mentions(root, expr, relation)
+        Measured::of(expr, ours).is_some_and(|it| !it.is_similarity) && mentions(root, expr, relation)
     }
 }
 

@@ -5,7 +5,7 @@
 //! or if the similarity is NULL in no row or in all. The query then looks as if the parser had read an ORDER
 //! BY with `a <~> b`. The planner reads the sort keys after our hook has run.
 
-use super::expressions::{CodePair, FLOAT_FAMILY, similarity_of};
+use super::expressions::{CodePair, FLOAT_FAMILY, Measured};
 use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::is_declared_not_null;
@@ -31,7 +31,9 @@ pub(super) fn rewrite_order<'p>(
             let key = &*clause.cast::<pg_sys::SortGroupClause>();
             let entry = pg_sys::get_sortgroupclause_tle((&raw const *key).cast_mut(), query.targetList);
             let similarity = Expr::new((*entry).expr);
-            let Some(pair) = similarity_of(similarity, ours) else { continue };
+            let Some(Measured { pair, is_similarity: true }) = Measured::of(similarity, ours) else {
+                continue;
+            };
             let strategy = strategy_in(key.sortop, FLOAT_FAMILY);
             let is_falling = strategy as u32 == pg_sys::BTGreaterStrategyNumber;
             let never_null = |side| is_never_null(planner, relation, side);
