@@ -95,12 +95,14 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         let expressions = StoredExpressions::read(plan);
         let parent = &raw mut (*node).ss.ps;
         let (context, row) = ((*parent).ps_ExprContext, (*node).ss.ss_ScanTupleSlot);
-        let direct = direct_columns(plan).filter(|_| !(*parent).ps_ProjInfo.is_null());
+        let columns = Exprs::new(plan.scan.plan.targetlist);
+        let direct = direct_columns(&expressions, columns).filter(|_| !(*parent).ps_ProjInfo.is_null());
         let (projection, returned) = match direct {
             Some(_) => (null_mut(), (*(*parent).ps_ProjInfo).pi_state.resultslot),
             None => ((*parent).ps_ProjInfo, row),
         };
-        let columns = kept_columns(plan, [outer.cast(), inner.cast()], direct);
+        let of_children = [outer, inner].map(|child| Exprs::new((*child.cast::<pg_sys::Plan>()).targetlist));
+        let columns = kept_columns(&expressions, columns, of_children, direct);
         let near = running_conditions(&stored, &expressions, parent);
         let output = JoinOutput::new(OutputParts {
             kind: stored.kind,
@@ -144,62 +146,52 @@ unsafe fn running_conditions(
 }
 
 /// The columns of both sides that the node returns, if it has nothing to compute for a pair.
-///
-/// # Safety
-/// The plan must be one that is being executed.
-unsafe fn direct_columns(plan: &CustomScan) -> Option<Vec<usize>> {
-    // SAFETY: a plan has lists of columns and of expressions.
-    unsafe {
-        let StoredExpressions { conditions, filter, .. } = StoredExpressions::read(plan);
-        let column = |entry: &pg_sys::TargetEntry| {
-            usize::try_from(Expr::new(entry.expr).cast::<pg_sys::Var>()?.varattno - 1).ok()
-        };
-        // Bounded: a query has at most 1,664 columns.
-        let columns: Vec<usize> =
-            Exprs::new(plan.scan.plan.targetlist).all().map(column).collect::<Option<_>>()?;
-        let is_once = |(place, column)| !columns[..place].contains(column);
-        let is_direct = conditions.is_empty() && filter.is_empty() && columns.iter().enumerate().all(is_once);
-        is_direct.then_some(columns)
-    }
+fn direct_columns(expressions: &StoredExpressions, returned: Exprs) -> Option<Vec<usize>> {
+    // Bounded: a query has at most 1,664 columns.
+    let columns: Vec<usize> = returned
+        .all()
+        .map(|entry| usize::try_from(expression_of(entry).cast::<pg_sys::Var>()?.varattno - 1).ok())
+        .collect::<Option<_>>()?;
+    let is_once = |(place, column)| !columns[..place].contains(column);
+    let computes_nothing = expressions.conditions.is_empty() && expressions.filter.is_empty();
+    (computes_nothing && columns.iter().enumerate().all(is_once)).then_some(columns)
 }
 
 /// For each child, the columns that the node reads after it has found pairs. If it returns columns directly,
 /// they are its columns; otherwise it puts them into a row with the columns of both sides.
-///
-/// # Safety
-/// The plan must be one that is being executed.
-unsafe fn kept_columns(
-    plan: &CustomScan,
-    children: [*mut pg_sys::Plan; 2],
+fn kept_columns(
+    expressions: &StoredExpressions,
+    returned: Exprs,
+    children: [Exprs; 2],
     direct: Option<Vec<usize>>,
 ) -> BySide<KeptColumns> {
-    // SAFETY: a plan has lists of columns and of expressions.
-    unsafe {
-        let StoredExpressions { conditions, filter, .. } = StoredExpressions::read(plan);
-        let read = [Exprs::new(plan.scan.plan.targetlist), conditions, filter].into_iter();
-        // Bounded: a query has at most 1,664 columns.
-        let read: Vec<usize> = read
-            .filter_map(Exprs::node)
-            .flat_map(Expr::columns)
-            .filter_map(|column| usize::try_from(column.varattno - 1).ok())
-            .collect();
-        let mut first = 0;
-        BySide(children.map(|child| {
-            let columns = Exprs::new((*child).targetlist);
-            let of_child = first..first + columns.len();
-            first = of_child.end;
-            let kept = columns.all::<pg_sys::TargetEntry>().zip(of_child).map(|(column, place)| {
-                let target = match &direct {
-                    Some(columns) => columns.iter().position(|&column| column == place),
-                    None => read.contains(&place).then_some(place),
-                };
-                let layout = || DatumLayout::of(Expr::new(column.expr).type_());
-                target.map(|target| KeptColumn { layout: layout(), target })
-            });
-            // Bounded: as above.
-            kept.collect()
-        }))
-    }
+    let read = [returned, expressions.conditions, expressions.filter].into_iter();
+    // Bounded: a query has at most 1,664 columns.
+    let read: Vec<usize> = read
+        .filter_map(Exprs::node)
+        .flat_map(Expr::columns)
+        .filter_map(|column| usize::try_from(column.varattno - 1).ok())
+        .collect();
+    let mut first = 0;
+    BySide(children.map(|columns| {
+        let of_child = first..first + columns.len();
+        first = of_child.end;
+        let kept = columns.all().zip(of_child).map(|(column, place)| {
+            let target = match &direct {
+                Some(columns) => columns.iter().position(|&column| column == place),
+                None => read.contains(&place).then_some(place),
+            };
+            let layout = || DatumLayout::of(expression_of(column).type_());
+            target.map(|target| KeptColumn { layout: layout(), target })
+        });
+        // Bounded: as above.
+        kept.collect()
+    }))
+}
+
+fn expression_of(entry: &pg_sys::TargetEntry) -> Expr<'_> {
+    // SAFETY: a target entry has an expression.
+    unsafe { Expr::new(entry.expr) }
 }
 
 #[pg_guard]

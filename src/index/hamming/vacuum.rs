@@ -18,7 +18,9 @@ pub(super) unsafe extern "C-unwind" fn ambulkdelete(
     // SAFETY: PostgreSQL passes the open index, and a callback that says which rows are dead.
     unsafe {
         let pages = Pages::for_vacuum(&*info);
-        let result = result(stats);
+        // The first call of a vacuum makes the counts, which are zeros.
+        let size = size_of::<pg_sys::IndexBulkDeleteResult>();
+        let result = if stats.is_null() { pg_sys::palloc0(size).cast() } else { stats };
         let mut is_dead = |row| {
             let mut tid = tid_of(row);
             is_dead.is_some_and(|is_dead| pg_sys::ffi::pg_guard_ffi_boundary(|| is_dead(&raw mut tid, state)))
@@ -63,16 +65,4 @@ pub(super) unsafe extern "C-unwind" fn amvacuumcleanup(
         (*stats).pages_free = free;
         stats
     }
-}
-
-/// The counts of this vacuum, which its first call creates.
-///
-/// # Safety
-/// The pointer must be null, or the result of an earlier call of the same vacuum.
-unsafe fn result(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::IndexBulkDeleteResult {
-    if !stats.is_null() {
-        return stats;
-    }
-    // SAFETY: palloc0 returns zeroed memory of this size.
-    unsafe { pg_sys::palloc0(size_of::<pg_sys::IndexBulkDeleteResult>()).cast() }
 }
