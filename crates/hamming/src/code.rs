@@ -351,6 +351,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
     fn similarity_is_the_nearest_double_and_has_its_radius() {
         for bits in 1..=2000 {
             for equal in 1..=bits {
@@ -400,6 +401,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
     fn volumes_of_short_and_long_codes() {
         assert_eq!((volume(0, 0), volume(1, 0), volume(3, 1), volume(3, 7)), (1.0, 0.5, 0.5, 1.0));
         assert_eq!(volume(256, 0), 2f64.powi(-256));
@@ -445,6 +447,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
     fn the_shortest_and_a_long_one() {
         assert_eq!(CodeCutter::new(0).words_of(&[]).collect::<Vec<u64>>(), [0]);
         assert_eq!(CodeCutter::new(1).words_of(&[0x80]).collect::<Vec<u64>>(), [1]);

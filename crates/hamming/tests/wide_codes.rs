@@ -183,7 +183,7 @@ proptest! {
     /// Enough rows for those with a popular word to be a crowd.
     #[test]
     fn crowds_are_joined_once(
-        spread in any_spread(1500..4000),
+        spread in any_spread(if cfg!(miri) { 30..80 } else { 1500..4000 }),
         bits in prop_oneof![Just(65u32), 128u32..=300],
         skewed in 30u64..100,
         radius in 0u32..40,

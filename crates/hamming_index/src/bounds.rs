@@ -132,7 +132,7 @@ mod tests {
 
     fn fingerprints() -> impl Strategy<Value = Vec<u64>> {
         let value = prop_oneof![any::<u64>(), 0u64..16, (0u32..64).prop_map(|bit| 1 << bit)];
-        prop::collection::vec(value, 2..200)
+        prop::collection::vec(value, if cfg!(miri) { 2..10 } else { 2..200 })
     }
 
     #[test]

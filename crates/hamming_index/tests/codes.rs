@@ -9,7 +9,7 @@ use hamming_index::radius_division::SearchCosts;
 use hamming_index::store::Store;
 use hamming_index::{CodeBall, CodeLookup, CodeTrees, IndexSearch, Layout, SearchCenter};
 use hamming_index::{SearchHit, SearchQuery, SharedStretches};
-use memory::Memory;
+use memory::{FEWER, Memory};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -152,7 +152,7 @@ impl Both {
         let words: Vec<_> =
             rows.iter().map(|code| code.as_ref().map(|code| words_of(layout, code))).collect();
         let numbered = words.iter().enumerate().map(|(number, words)| (words.as_deref(), None, row(number)));
-        let memory = Memory::built_of(layout, 16_000, numbered, fill, at_a_time);
+        let memory = Memory::built_of(layout, 16_000 / FEWER.min(20), numbered, fill, at_a_time);
         Self { layout, rows, memory }
     }
 
@@ -210,8 +210,8 @@ proptest! {
     #[test]
     fn candidates_are_all_that_is_near(
         bits in prop_oneof![1u32..600, Just(64), Just(256), Just(8192)],
-        rows in 0usize..1000,
-        inserted in 0usize..100,
+        rows in 0usize..1000 / FEWER.min(50),
+        inserted in 0usize..100_usize.div_ceil(FEWER),
         seed: u64,
         fill in 1usize..100,
         max_sorted in prop_oneof![1usize..2000, Just(1_000_000)],
@@ -263,7 +263,7 @@ proptest! {
     #[test]
     fn every_row_is_reported_once(
         bits in prop_oneof![Just(65u32), Just(100), Just(128), Just(192), Just(256), Just(512), 65u32..700],
-        rows in 300usize..1500,
+        rows in 300 / FEWER..1500 / FEWER,
         seed: u64,
         limits in prop::collection::vec(limit_of_candidates(), 3),
         leaves in prop_oneof![2 => Just(None), 1 => (1.0..1e4).prop_map(Some)],
@@ -299,6 +299,7 @@ proptest! {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn scattered_codes_have_few_candidates() {
     let mut chance = Chance(1);
     let both = Both::new(256, (0..100_000).map(|_| Some(chance.code(256))).collect(), 95);
@@ -316,6 +317,7 @@ fn scattered_codes_have_few_candidates() {
 
 /// A center to which nothing is near is compared with whole codes, and no row of the table is looked up.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn whole_codes_need_no_table() {
     let mut chance = Chance(11);
     for trees in [CodeTrees::Both, CodeTrees::Whole] {
@@ -363,6 +365,7 @@ fn work_of(both: &Both, request: &Request, max_sorted: usize) -> (usize, usize) 
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn a_small_radius_reads_fewer_pages() {
     let mut chance = Chance(6);
     let both = Both::new(64, (0..30_000).map(|_| Some(chance.code(64))).collect(), 95);
@@ -375,6 +378,7 @@ fn a_small_radius_reads_fewer_pages() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn a_small_radius_asks_for_few_codes() {
     let mut chance = Chance(7);
     let rows: Vec<_> = (0..30_000).map(|number| (number % 10 > 0).then(|| chance.code(256))).collect();
@@ -390,7 +394,8 @@ fn a_small_radius_asks_for_few_codes() {
 #[test]
 fn a_vacuum_that_was_stopped_is_finished_by_the_next() {
     let mut chance = Chance(3);
-    let mut both = Both::new(200, (0..20_000).map(|_| Some(chance.code(200))).collect(), 95);
+    let rows = (0..20_000 / FEWER).map(|_| Some(chance.code(200))).collect();
+    let mut both = Both::new(200, rows, 95_usize.div_ceil(FEWER));
     let mut is_dead = |row: RowId| row.offset() % 3 == 1;
     for batches in [2, 20, 60] {
         assert!(both.memory.cancelled_after(batches, || both.memory.index().vacuum(&mut is_dead)));
@@ -426,6 +431,7 @@ fn words_that_differ_in_rows_are_reported() {
 
 /// A quarter of the rows have the same first word. A search with this word does not use it.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn a_word_that_many_share_is_left_out() {
     let mut chance = Chance(2);
     let common = chance.code(256);
@@ -465,7 +471,7 @@ proptest! {
     #[test]
     fn searches_together_find_each_row_once(
         bits in prop_oneof![Just(64u32), Just(65), Just(256), Just(1024)],
-        rows in 0usize..40_000,
+        rows in 0usize..40_000 / FEWER,
         searches in 1usize..5,
         seed: u64,
         max_sorted in prop_oneof![1usize..2000, Just(1_000_000)],
@@ -506,8 +512,8 @@ proptest! {
                     let rank = |hit: &SearchHit| hit.distance.unwrap_or(u32::MAX);
                     prop_assert!(request.nearest_to.is_none() || hits.is_sorted_by_key(rank));
                     found.extend(hits);
-                } else if both.rows.len() < count + 2000 {
-                    (0..50).for_each(|_| both.insert(Some(code(&mut chance))));
+                } else if both.rows.len() < count + 2000 / FEWER {
+                    (0..50_usize.div_ceil(FEWER)).for_each(|_| both.insert(Some(code(&mut chance))));
                 }
             }
             let mut found: Vec<_> = found.iter().map(|hit| number_of(hit.row)).filter(|&row| row < count).collect();
@@ -524,6 +530,7 @@ proptest! {
 
 /// Every word finds all 3,000 near copies.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn a_row_that_all_words_find_is_looked_up_once() {
     let mut chance = Chance(5);
     let original = chance.code(256);
@@ -559,10 +566,10 @@ fn popular_words_are_reported_once() {
         let b = if number.is_multiple_of(3) { a } else { b };
         [a.to_be_bytes().as_slice(), &b.to_be_bytes(), &[(number % 4) as u8 * 64]].concat()
     };
-    let both = Both::new(130, (0..9000).map(|number| Some(code(number))).collect(), 95);
+    let both = Both::new(130, (0..9000 / FEWER).map(|number| Some(code(number))).collect(), 95);
     for number in [0, 1, 2, 5, 8] {
         let center = both.rows[number].clone().unwrap();
-        for radius in (0..=130).step_by(7) {
+        for radius in (0..=130).step_by(7 * FEWER.min(6)) {
             for nearest_to in [None, Some(center.clone())] {
                 let request = Request { nearest_to, ..within(&center, radius) };
                 for (max_rows, leaves) in

@@ -9,7 +9,7 @@ use hamming_index::key::{FILTER_TREE, Filter, RowId};
 use hamming_index::radius_division::SearchCosts;
 use hamming_index::search_cost::leaves_in;
 use hamming_index::{CodeBall, CodeLookup, CodeTrees, Layout, SearchCenter, SearchHit, SearchQuery};
-use memory::{Lists, Memory, NoCodes, is_seen};
+use memory::{FEWER, Lists, Memory, NoCodes, is_seen};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -118,7 +118,7 @@ impl Both {
         let numbered = rows.iter().zip(&words).enumerate();
         let numbered = numbered
             .map(|(number, (entry, words))| (words.as_deref(), Some(filter(entry.tenant)), row(number)));
-        let memory = Memory::built_of(layout, 40_000, numbered, fill, at_a_time);
+        let memory = Memory::built_of(layout, 40_000 / FEWER.min(20), numbered, fill, at_a_time);
         Self { layout, rows, memory }
     }
 
@@ -215,8 +215,8 @@ proptest! {
     #[test]
     fn a_tenant_gets_the_rows_of_the_list(
         bits in prop_oneof![Just(None), Just(Some(24)), Just(Some(64)), Just(Some(80)), Just(Some(256))],
-        rows in 0u64..3000,
-        steps in prop::collection::vec((0u64..1500, 1u64..9), 0..4),
+        rows in 0u64..3000 / FEWER as u64,
+        steps in prop::collection::vec((0u64..1500 / FEWER as u64, 1u64..9), 0..4),
         (fill, at_a_time) in (1usize..100, 50usize..50_000),
         seed: u64,
         leaves in prop_oneof![2 => Just(None), 1 => (1.0..2000.0).prop_map(Some)],
@@ -272,6 +272,7 @@ fn rows_of_tenants(sizes: &[usize]) -> Vec<Entry> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn leaves_of_a_tenant_are_counted() {
     let sizes = [70_000, 9_000, 300, 20, 1, 40_000];
     // A leaf has 22 entries, and a node above has 18 children: the tree has four levels.
@@ -290,6 +291,7 @@ fn leaves_of_a_tenant_are_counted() {
 
 /// All rows of a small tenant are read; of a large one, bands find the near rows.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn a_tenant_reads_few_pages() {
     let sizes = [70_000, 9_000, 300, 20];
     let layout = Layout::FINGERPRINTS.with_filter();
@@ -311,6 +313,7 @@ fn a_tenant_reads_few_pages() {
 
 /// If many rows of other tenants have a code, it is not looked up in the table for each of them.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn few_rows_of_others_are_found() {
     let layout = Layout::FINGERPRINTS.with_filter();
     let mut rows = rows_of_tenants(&[60_000, 20_000]);

@@ -238,7 +238,7 @@ impl PairSink for Forest {
 mod tests {
     use super::leaders::LeaderLimits;
     use super::*;
-    use crate::near_pairs::tests::{COMPARISONS, Fractions};
+    use crate::near_pairs::tests::{COMPARISONS, FEWER, Fractions};
     use proptest::prelude::*;
 
     fn near(values: &[u64], a: usize, b: usize, radius: u32) -> bool {
@@ -302,7 +302,7 @@ mod tests {
 
     /// Values with few free bits, so that clusters are large, touch, and repeat.
     fn crowded() -> impl Strategy<Value = Vec<u64>> {
-        prop::collection::vec((0u64..1 << 12, any::<bool>()), 0..300).prop_map(|values| {
+        prop::collection::vec((0u64..1 << 12, any::<bool>()), 0..300 / FEWER.min(10)).prop_map(|values| {
             values
                 .into_iter()
                 .map(|(bits, far)| bits.wrapping_mul(0x0011_0101_0100_1001) ^ if far { u64::MAX } else { 0 })
@@ -312,10 +312,10 @@ mod tests {
 
     /// Consecutive numbers, or numbers with few bits set, in any order, shifted to any bits.
     fn dense() -> impl Strategy<Value = Vec<u64>> {
-        let consecutive = (1u64..2000).prop_map(|last| (1..=last).collect::<Vec<u64>>());
+        let consecutive = (1..2000 / FEWER as u64).prop_map(|last| (1..=last).collect::<Vec<u64>>());
         let few_bits = prop::collection::vec(0u32..20, 0..4)
             .prop_map(|bits| bits.into_iter().fold(0, |value, bit| value | 1u64 << bit));
-        let values = prop_oneof![consecutive, prop::collection::vec(few_bits, 0..600)];
+        let values = prop_oneof![consecutive, prop::collection::vec(few_bits, 0..600 / FEWER)];
         (values.prop_shuffle(), 0u32..44, any::<u64>())
             .prop_map(|(values, shift, mask)| values.into_iter().map(|value| value << shift ^ mask).collect())
     }
@@ -344,6 +344,7 @@ mod tests {
     /// If nearly all pairs are near, few of them are compared. All pairs would take 8,000 comparisons per row
     /// for each segment.
     #[test]
+    #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
     fn dense_values_do_not_take_all_comparisons() {
         let dense = || (1..=1u64 << 14).map(|i| i << 20);
         let scattered = (1..=1u64 << 14).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -376,7 +377,7 @@ mod tests {
         /// second code.
         #[test]
         fn both_codes_are_near(
-            rows in prop::collection::vec((0u64..1 << 5, 0u64..1 << 9), 0..300),
+            rows in prop::collection::vec((0u64..1 << 5, 0u64..1 << 9), 0..300 / FEWER.min(10)),
             radius in 0u32..6,
             second_radius in 0u32..10,
             limits in (1usize..200, 0usize..20),

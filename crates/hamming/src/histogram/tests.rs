@@ -31,6 +31,7 @@ fn compared(rows: &[u64], sample: usize, alike: Option<impl Fn(usize, usize) -> 
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn nothing_is_odd_about_scattered_rows() {
     let rows: Vec<u64> = (0..20_000).map(scattered).collect();
     let histogram = histogram_of(&rows, 1000);
@@ -44,6 +45,7 @@ fn nothing_is_odd_about_scattered_rows() {
 
 /// Codes with half of the bits set, like perceptual hashes that compare with the median.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn codes_with_a_fixed_number_of_set_bits_have_even_distances() {
     let code = |index: u64| {
         let mut places: Vec<u64> = (0..64).collect();
@@ -57,6 +59,7 @@ fn codes_with_a_fixed_number_of_set_bits_have_even_distances() {
 
 /// 1,000 rows with nearly all bits equal, like pictures without detail.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn a_crowd_is_seen() {
     let rows: Vec<u64> = (0..1000).map(|i| scattered(i) & scattered(i | 1 << 32) & 0xffff).collect();
     let (distance, found) = histogram_of(&rows, 500).crowd().unwrap();
@@ -71,6 +74,7 @@ fn a_crowd_is_seen() {
 
 /// Groups of ten rows are within 3 bits. The texts of five rows are alike; the others are from a template.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn duplicates_are_estimated() {
     let rows: Vec<u64> = (0..30_000).map(|i| scattered(i / 10) ^ 1 << (i % 10) ^ 1 << (20 + i % 3)).collect();
     let alike = |a: usize, b: usize| match a / 10 == b / 10 && a % 10 < 5 && b % 10 < 5 {
@@ -91,6 +95,7 @@ fn duplicates_are_estimated() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn where_none_are_duplicates_no_radius_is_marked() {
     let rows: Vec<u64> = (0..2000).map(|i| scattered(i % 50)).collect();
     let levels = compared(&rows, 100, Some(|_, _| 0.0)).levels().unwrap();

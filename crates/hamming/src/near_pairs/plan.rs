@@ -360,6 +360,7 @@ pub(super) mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
     fn plans_for_ten_million() {
         let ten_million =
             JoinSize { rows: 1e7, left: 1e7, pairs: 5e13, widest: MAX_SEGMENT_BITS, divided: 0 };
@@ -392,6 +393,7 @@ pub(super) mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
     fn plans_for_a_million_codes() {
         let million = JoinSize { rows: 1e6, left: 1e6, pairs: 5e11, widest: MAX_SEGMENT_BITS, divided: 0 };
         let reaches = |varying: &[u64], radius: u32| -> Vec<(usize, u32)> {

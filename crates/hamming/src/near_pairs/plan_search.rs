@@ -262,6 +262,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
     fn a_search_tries_few_cuts() {
         for (radius, most) in [(31, 12 * 30), (90, 27 * 30), (256, 65 * 30)] {
             let of_four = tried(1e5, &[u64::MAX; 4], radius);
@@ -285,6 +286,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
     fn flips_are_differences_within_a_threshold() {
         let within = |length: u32, threshold| {
             (0..1u32 << length).filter(|difference| difference.count_ones() <= threshold).count() as u32
@@ -295,6 +297,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
     fn the_cost_of_a_cut_is_that_of_its_segments() {
         let size = JoinSize { rows: 3e5, left: 1e5, pairs: 2e10, widest: MAX_SEGMENT_BITS, divided: 0 };
         for (bits, reach) in (1..=64u32).flat_map(|bits| (1..=bits).map(move |reach| (bits, reach))) {

@@ -14,6 +14,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+/// How many times fewer rows a test has that miri interprets, ten thousand times slower than it runs.
+pub const FEWER: usize = if cfg!(miri) { 200 } else { 1 };
+
 pub struct Memory {
     layout: Layout,
     pages: Vec<RwLock<Page>>,

@@ -1,0 +1,76 @@
+//! The parts of the near join that need no PostgreSQL, above all for miri: its sets of matched rows, and the
+//! records in its files.
+#![expect(unsafe_code, reason = "a shared set is made of words in another's memory")]
+#![allow(missing_docs, reason = "the modules belong to another crate")]
+
+use matched::MatchedSet;
+use proptest::prelude::*;
+use record::{RecordFormat, RecordNumber};
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+
+#[path = "../../../src/exec/near_join/matched.rs"]
+mod matched;
+#[path = "../../../src/exec/near_join/record.rs"]
+mod record;
+
+/// A set of these words.
+fn shared(words: &[AtomicU64]) -> MatchedSet {
+    // SAFETY: the words of each test live until its end, and have a bit for each of its rows.
+    unsafe { MatchedSet::shared(words) }
+}
+
+proptest! {
+    #[test]
+    fn matched_rows_are_those_of_a_list(rows in prop::collection::vec(0u64..500, 0..300)) {
+        let words: Vec<AtomicU64> = (0..8).map(|_| AtomicU64::new(0)).collect();
+        let (mut own, shared, mut list) = (MatchedSet::default(), shared(&words), BTreeSet::new());
+        for row in rows {
+            let is_new = list.insert(row);
+            own.make_room(row + 1).unwrap();
+            prop_assert_eq!([&own, &shared].map(|set| set.insert(RecordNumber(row))), [is_new; 2]);
+        }
+        own.make_room(512).unwrap();
+        for row in 0..512 {
+            prop_assert_eq!([&own, &shared].map(|set| set.contains(RecordNumber(row))), [list.contains(&row); 2]);
+        }
+        own.clear();
+        prop_assert!((0..512).all(|row| !own.contains(RecordNumber(row))));
+    }
+
+    #[test]
+    fn records_are_read_as_they_were_written(
+        rows in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u64>(), 0..5)), 0..20),
+        codes in 0usize..4,
+    ) {
+        let format = RecordFormat { codes, columns: None, numbered: true };
+        let mut words = Vec::new();
+        for (number, (is_coded, columns)) in (0..).zip(&rows) {
+            words.push(RecordFormat::head(RecordNumber(number), *is_coded));
+            words.push(columns.len() as u64);
+            words.extend(vec![number; if *is_coded { codes } else { 0 }]);
+            words.extend(columns);
+        }
+        let mut rest = &words[..];
+        for (number, (is_coded, columns)) in (0..).zip(&rows) {
+            let (record, after) = format.split(rest).unwrap();
+            prop_assert_eq!([record.words, after].concat(), rest);
+            prop_assert_eq!((record.number.0, record.columns), (number, &columns[..]));
+            prop_assert_eq!(record.codes, vec![number; if *is_coded { codes } else { 0 }]);
+            rest = after;
+        }
+        prop_assert!(rest.is_empty());
+    }
+}
+
+/// Each row is new to exactly one of the processes that share a set.
+#[test]
+fn a_shared_row_is_new_once() {
+    let words: Vec<AtomicU64> = (0..4).map(|_| AtomicU64::new(0)).collect();
+    let insert_all = || (0..256).filter(|&row| shared(&words).insert(RecordNumber(row))).count();
+    let new: usize = thread::scope(|scope| {
+        [(); 3].map(|()| scope.spawn(insert_all)).map(|other| other.join().unwrap()).iter().sum()
+    });
+    assert_eq!(new, 256);
+}
