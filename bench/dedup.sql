@@ -13,12 +13,15 @@ BEGIN
     INSERT INTO measured_dedup VALUES (what, extract(epoch FROM clock_timestamp() - started), rows);
 END $$;
 
+-- All rows in memory.
+SET work_mem = '1GB';
 CALL measure_dedup('near_cluster, leader, 3', 'SELECT count(*) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
 -- What the process has taken for itself, at most: not what it has touched of the shared buffers.
 SELECT round((substring(status FROM 'VmHWM:\s+(\d+)')::bigint - substring(status FROM 'RssShmem:\s+(\d+)')::bigint) / 1024.0) AS mb
 FROM pg_read_file('/proc/self/status') AS status \gset
 CALL measure_dedup('near_cluster, connected, 3', 'SELECT count(*) FROM (SELECT id, near_cluster(id, si, 3, ''connected'') OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
 CALL measure_dedup('near_cluster, leader, 6', 'SELECT count(*) FROM (SELECT id, near_cluster(id, si, 6) OVER (ORDER BY id) AS k FROM fingerprint) AS c WHERE id = k');
+RESET work_mem;
 SELECT format('CALL measure_dedup(''near join, %s'', ''SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= %s'')', radius, radius)
 FROM unnest('{3, 6}'::integer[]) AS radius \gexec
 -- The same pairs by blocks, here of one machine.

@@ -2,7 +2,7 @@
 //!
 //! - [`near_join`]: the node that joins two relations by distance
 
-mod near_join;
+pub(crate) mod near_join;
 
 /// Called when the library is loaded.
 pub(crate) fn register_nodes() {

@@ -61,27 +61,28 @@ impl WindowPartition {
         unsafe { WinGetCurrentPosition(self.window) }
     }
 
-    /// For each row, calls `take` for each argument that is not NULL, with the row's number from 0, the
-    /// argument's place in `arguments`, and its value. The memory in which arguments are evaluated and `take`
-    /// runs is freed after each row.
+    /// Calls `take` for each row with the values of these arguments, unless they are NULL. The memory in
+    /// which arguments are evaluated and `take` runs is freed after each row.
     ///
     /// All arguments are read in one pass: PostgreSQL reads the rows again to go back to the first one.
     pub(crate) fn each(
         &self,
         arguments: &[i32],
         rows: i32,
-        mut take: impl FnMut(i32, usize, pg_sys::Datum) -> Result<(), SqlError>,
+        mut take: impl FnMut(&[Option<pg_sys::Datum>]) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
         let mut scratch = PgMemoryContexts::new("simhash_pg arguments of a window function");
+        let mut values = vec![None; arguments.len()]; // Bounded: the arguments of a function.
         for row in 0..rows {
-            for (place, &argument) in arguments.iter().enumerate() {
-                // SAFETY: the memory context belongs to this function.
-                let value = unsafe { scratch.switch_to(|_| self.argument_of(argument, row)) };
-                if let Some(value) = value {
-                    // SAFETY: the memory context belongs to this function.
-                    unsafe { scratch.switch_to(|_| take(row, place, value)) }?;
-                }
-            }
+            // SAFETY: the memory context belongs to this function.
+            unsafe {
+                scratch.switch_to(|_| {
+                    for (value, &argument) in values.iter_mut().zip(arguments) {
+                        *value = self.argument_of(argument, row);
+                    }
+                    take(&values)
+                })
+            }?;
             // SAFETY: no value in the memory context is used any more.
             unsafe { pg_sys::MemoryContextReset(scratch.value()) };
         }
@@ -128,14 +129,15 @@ impl WindowPartition {
         }
     }
 
-    /// A copy of a value of the argument's type. The copy lives as long as the partition.
-    pub(crate) fn keep(&self, argument: i32, value: pg_sys::Datum) -> pg_sys::Datum {
-        // SAFETY: the call describes its arguments, and the value is of the type that is looked up.
-        unsafe {
-            let type_ = pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument);
-            let layout = DatumLayout::of(type_);
-            self.context().switch_to(|_| layout.copy(value))
-        }
+    /// How values of an argument are stored.
+    pub(crate) fn layout(&self, argument: i32) -> DatumLayout {
+        // SAFETY: the call describes its arguments.
+        DatumLayout::of(unsafe { pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument) })
+    }
+
+    /// Memory that lives as long as the partition.
+    pub(crate) fn memory(&self) -> pg_sys::MemoryContext {
+        self.context().value()
     }
 
     /// The memory context of the partition.

@@ -111,6 +111,41 @@ for my $radius (0 .. MAX_RADIUS)
 	is($differing, 0, "radius $radius: the pairs are those of the oracle (seed $seed)");
 }
 
+# The clusters of a window do not depend on memory, for which rows go to files: a crowd within 3 of one code, families that a second
+# code tells apart, NULLs among codes and keys, keys of any length, partitions.
+$node->safe_psql('postgres', qq{
+	SELECT setseed(($seed % 1000003) / 1000003.0);
+	CREATE TABLE windowed AS
+	SELECT id, id % 3 AS part, CASE WHEN id % 13 > 0 THEN repeat('k', id % 300) || id END AS key, CASE
+		WHEN r < 3 THEN NULL
+		WHEN r < 40 THEN 1::bigint << floor(random() * 60)::integer | 1::bigint << floor(random() * 60)::integer | 1::bigint << id % 60
+		WHEN r < 70 THEN hashint8extended(floor(random() * 40)::bigint, 1) # 1::bigint << id % 60
+		ELSE hashint8extended(id, 2) END AS si,
+		CASE WHEN r BETWEEN 2 AND 98 THEN hashint8extended(floor(random() * 4)::bigint, 3)::bit(64) # (id % 4)::bit(64) END AS second
+	FROM (SELECT id, random() * 100 AS r FROM generate_series(1, 6000) AS id OFFSET 0) AS row;});
+for (1 .. 12)
+{
+	my ($key, $code) = ((qw(id key))[ rand 2 ], (qw(si second))[ rand 2 ]);
+	my $call = sprintf('near_cluster(%s, %s, %d%s) OVER (%s ORDER BY %s)', $key, $code, rand 9, int(rand 2) ? sprintf(', second, %d', rand 9) : '',
+		int(rand 2) ? 'PARTITION BY part' : '', ('id', 'si, id')[ rand 2 ]);
+	my %found = map { $_ => $node->safe_psql('postgres', "SET hash_mem_multiplier = 1; SET work_mem = '$_'; SELECT id, $call FROM windowed ORDER BY id") } '64kB', '300kB', '64MB';
+	ok($found{'64kB'} eq $found{'64MB'} && $found{'300kB'} eq $found{'64MB'}, "with little memory as with much: $call (seed $seed)");
+}
+# A window that is left early, or by an error, closes its files.
+my $small = q{SET hash_mem_multiplier = 1; SET work_mem = '64kB';};
+my $window = 'SELECT near_cluster(id, si, 3) OVER (ORDER BY id) > 0 FROM windowed';
+is($node->safe_psql('postgres', "$small $window LIMIT 1; BEGIN;
+	DO 'BEGIN PERFORM 1 / (near_cluster(id, si, 3) OVER (ORDER BY id) - 1) FROM windowed; EXCEPTION WHEN division_by_zero THEN END';
+	DECLARE c CURSOR FOR $window; FETCH 1 FROM c; SAVEPOINT s; FETCH 1 FROM c; ROLLBACK TO s; FETCH 1 FROM c; COMMIT;"), "t\nt\nt\nt", 'windows that end early');
+# A cursor that fails in a subtransaction is closed later, when PostgreSQL has closed its file and given its place to another one.
+my ($status, $counted, $errors) = run_psql($node, 'postgres', "\\set ON_ERROR_STOP 0\n$small BEGIN;
+	DECLARE failing CURSOR FOR SELECT 1 / (near_cluster(id, si, 3) OVER (ORDER BY id) * 0 + id - 50) FROM windowed; MOVE 1 FROM failing;
+	SAVEPOINT s; MOVE 100 FROM failing; ROLLBACK TO s; DECLARE other CURSOR FOR $window; MOVE 1 FROM other; CLOSE failing;
+	FETCH ALL FROM other; COMMIT;", '-At');
+is(scalar(() = $counted =~ /^t$/mg), 5999, 'a failed cursor does not close the file of another one');
+like($errors, qr/\A\S*ERROR:  division by zero\n\z/, 'and nothing else fails');
+unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/temporary file leak/, 'no file is left open');
+
 # Strings of bits of any width, some with popular halves.
 for (1 .. 24)
 {

@@ -108,6 +108,7 @@ my @statements = (
 		JOIN (SELECT id, si, unnest(near_blocks(si, 3, 4)) AS block FROM code) AS b ON a.block = b.block AND hamming(a.si, b.si) <= 3", 'SET enable_nestloop = off' ],
 	[ 'near_cluster', 'SELECT count(DISTINCT c) FROM (SELECT near_cluster(id::text, si, 8) OVER (ORDER BY id) AS c FROM code) AS q' ],
 	[ 'near_cluster', "SELECT count(DISTINCT c) FROM (SELECT near_cluster(id, bits, 20, 'connected') OVER (ORDER BY id) AS c FROM code) AS q" ],
+	[ 'near_cluster in files', "SELECT count(DISTINCT c) FROM (SELECT near_cluster(id::text, si, 8) OVER (ORDER BY id) AS c FROM code) AS q", "SET work_mem = '64kB'" ],
 	[ 'clusters_of_pairs', "SELECT count(*) FROM clusters_of_pairs((SELECT array_agg(n) FROM generate_series(1, 9000) AS n), (SELECT array_agg(n * 71 % 9000) FROM generate_series(1, 9000) AS n), 'connected')" ],
 	[ 'simhash', "SELECT simhash($body), simhash($body, 'doc1'), simhash($body, 'char:8'), simhash($body, 'word:3')" ],
 	[ 'simhash of features', "SELECT simhash(string_to_array($body, ' '), NULL), simhash(to_tsvector('simple', left($body, 100000)))" ],

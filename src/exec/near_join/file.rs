@@ -1,12 +1,16 @@
 //! Temporary files for rows that memory has no room for. PostgreSQL removes its temporary files at the end of
 //! the statement, also after an error.
 
-use super::record::{Record, RecordFormat};
+use super::record::{Record, RecordFormat, RecordNumber};
 use crate::pg::error::temporary_file;
 use crate::pg::report::SqlError;
 use base::{extend, grow};
+use pgrx::pg_guard;
 use pgrx::pg_sys::{self, BufFile, FileSet, MemoryContext};
-use std::ffi::CStr;
+use std::cell::Cell;
+use std::ffi::{CStr, c_void};
+use std::ptr::null_mut;
+use std::rc::Rc;
 
 /// How many words are read at a time, and how many are written: a page, and less than a page, since many
 /// files are written at the same time.
@@ -17,7 +21,7 @@ const WRITTEN: usize = BLOCK / 4;
 const FOR_READING: i32 = 0;
 
 /// A file of words, which is first written and then read, possibly several times.
-pub(super) struct RowFile {
+pub(crate) struct RowFile {
     file: *mut BufFile,
     /// Words that are not yet written to the file, or that have been read from it.
     buffer: Vec<u64>,
@@ -34,7 +38,7 @@ impl RowFile {
     /// # Safety
     /// The memory must live until the file is closed. The file must only be used during the execution of the
     /// statement, since PostgreSQL removes it after an error.
-    pub(super) unsafe fn create(memory: MemoryContext) -> Self {
+    pub(crate) unsafe fn create(memory: MemoryContext) -> Self {
         // SAFETY: the memory in which the file is allocated lives long enough, as the caller promises.
         unsafe {
             Self::of(in_memory(memory, || {
@@ -85,7 +89,7 @@ impl RowFile {
     }
 
     /// Closes the file. It is removed unless it was exported.
-    pub(super) fn close(self) {
+    pub(crate) fn close(self) {
         // SAFETY: the file is open: only this function closes it, and it consumes the file.
         unsafe { pg_sys::BufFileClose(self.file) };
     }
@@ -100,6 +104,24 @@ impl RowFile {
         Ok(())
     }
 
+    /// Adds a row, whose codes are empty if it has none.
+    pub(crate) fn write_row(
+        &mut self,
+        format: RecordFormat,
+        number: RecordNumber,
+        codes: &[u64],
+        columns: &[u64],
+    ) -> Result<(), SqlError> {
+        if format.numbered {
+            self.write(&[RecordFormat::head(number, !codes.is_empty())])?;
+        }
+        if format.columns.is_none() {
+            self.write(&[columns.len() as u64])?;
+        }
+        self.write(codes)?;
+        self.write(columns)
+    }
+
     fn flush(&mut self) {
         self.words += self.buffer.len() as u64;
         let bytes = size_of_val(&self.buffer[..]);
@@ -109,7 +131,7 @@ impl RowFile {
     }
 
     /// Ends writing, and prepares to read from the beginning.
-    pub(super) fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         if !self.is_written {
             self.flush();
             self.is_written = true;
@@ -127,7 +149,7 @@ impl RowFile {
 
     /// Calls `take` for each row that ends in the next block. Returns whether there was a block.
     #[inline]
-    pub(super) fn read_block(
+    pub(crate) fn read_block(
         &mut self,
         format: RecordFormat,
         mut take: impl FnMut(Record<'_>) -> Result<(), SqlError>,
@@ -179,6 +201,54 @@ pub(super) unsafe fn in_memory<R>(memory: MemoryContext, make: impl FnOnce() -> 
         let made = make();
         pg_sys::CurrentMemoryContext = before;
         made
+    }
+}
+
+/// A file that is closed when it is dropped. If the transaction or subtransaction fails that uses it,
+/// PostgreSQL closes it, although a failed cursor may drop it later.
+pub(crate) struct OwnedFile {
+    pub(crate) file: Option<RowFile>,
+    /// What PostgreSQL closes the file with; null when it has done so.
+    owner: Rc<Cell<pg_sys::ResourceOwner>>,
+}
+
+impl OwnedFile {
+    /// The file must have been created in the same call of an executor's node.
+    pub(crate) fn new(file: RowFile) -> Self {
+        // SAFETY: the callback gets the owner, and is unregistered before the owner is freed.
+        unsafe {
+            let owner = Rc::new(Cell::new(pg_sys::CurrentResourceOwner));
+            pg_sys::RegisterResourceReleaseCallback(Some(note_release), Rc::as_ptr(&owner).cast_mut().cast());
+            Self { file: Some(file), owner }
+        }
+    }
+}
+
+impl Drop for OwnedFile {
+    fn drop(&mut self) {
+        let owner = Rc::as_ptr(&self.owner).cast_mut().cast();
+        // SAFETY: as above.
+        unsafe { pg_sys::UnregisterResourceReleaseCallback(Some(note_release), owner) };
+        if !self.owner.get().is_null() {
+            self.file.take().into_iter().for_each(RowFile::close);
+        }
+    }
+}
+
+/// Called by PostgreSQL for each resource owner whose files it is about to close.
+#[pg_guard]
+unsafe extern "C-unwind" fn note_release(
+    _phase: pg_sys::ResourceReleasePhase::Type,
+    _is_commit: bool,
+    _is_top_level: bool,
+    owner: *mut c_void,
+) {
+    // SAFETY: the callback was registered with this owner, which lives until it is unregistered.
+    unsafe {
+        let owner = &*owner.cast::<Cell<pg_sys::ResourceOwner>>();
+        if owner.get() == pg_sys::CurrentResourceOwner {
+            owner.set(null_mut());
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// A set of rows: of this process, or shared by all processes of a parallel plan. Rows are added while their
 /// codes are being compared, so the set has room for a row before it is added.
-pub(super) enum MatchedSet {
+pub(crate) enum MatchedSet {
     Own(Vec<Cell<u64>>),
     Shared(*const [AtomicU64]),
 }
@@ -48,7 +48,7 @@ impl MatchedSet {
     }
 
     #[inline]
-    pub(super) fn contains(&self, RecordNumber(row): RecordNumber) -> bool {
+    pub(crate) fn contains(&self, RecordNumber(row): RecordNumber) -> bool {
         let (word, bit) = ((row / 64) as usize, 1 << (row % 64));
         let word = match self {
             Self::Own(words) => words[word].get(),

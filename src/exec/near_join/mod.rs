@@ -6,12 +6,14 @@
 //! [`matched`]. If memory has no room (`src/plan/near_join/memory.rs`), both sides go to files ([`spill`],
 //! [`file`](mod@file), [`record`], [`summary`]) and are divided into [`partitions`], which the processes of a
 //! parallel plan share ([`shared`]). [`explain`] shows the work. What the planner has stored is in
-//! `src/plan/near_join/stored.rs`.
+//! `src/plan/near_join/stored.rs`. The window function `near_cluster` keeps its rows in the same form,
+//! and [`lone`] finds those that are near no other row.
 
 mod batch;
 mod explain;
 mod file;
 mod finder;
+mod lone;
 mod matched;
 mod node;
 mod output;
@@ -25,4 +27,10 @@ mod side;
 mod spill;
 mod summary;
 
+pub(crate) use file::{OwnedFile, RowFile};
+pub(crate) use lone::rows_with_near_ones;
 pub(super) use node::register;
+pub(crate) use record::Record;
+pub(crate) use rows::{BatchRow, KeptColumn, KeptColumns};
+pub(crate) use side::{CodePlace, JoinSide};
+pub(crate) use summary::SideSummary;

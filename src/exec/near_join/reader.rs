@@ -100,8 +100,9 @@ impl RowReader {
             if have_codes {
                 self.read_codes(side, row)?;
             }
-            in_memory((*context).ecxt_per_tuple_memory, || to.push(row, &self.codes))
+            in_memory((*context).ecxt_per_tuple_memory, || to.push(row, &self.codes))?;
         }
+        Ok(to.make_room()?)
     }
 
     /// Evaluates the codes of a row. It has no codes if one of them is NULL.

@@ -2,11 +2,11 @@
 
 /// A row among all rows of a side, also those in files.
 #[derive(Clone, Copy)]
-pub(super) struct RecordNumber(pub(super) u64);
+pub(crate) struct RecordNumber(pub(crate) u64);
 
 /// The sizes in the rows of a side, in words.
 #[derive(Clone, Copy)]
-pub(super) struct RecordFormat {
+pub(crate) struct RecordFormat {
     /// Words of all codes of a row, if it has codes.
     pub(super) codes: usize,
     /// Words of the columns of each row, if all rows have the same number.
@@ -18,11 +18,11 @@ pub(super) struct RecordFormat {
 /// A row in a file: if rows are numbered, a word with its number and a bit that says whether it has codes; a
 /// word with the length of its columns, unless all rows have the same length; its codes; its columns.
 #[derive(Clone, Copy)]
-pub(super) struct Record<'a> {
+pub(crate) struct Record<'a> {
     /// 0 if rows are not numbered.
     pub(super) number: RecordNumber,
     /// Empty if the row has no codes.
-    pub(super) codes: &'a [u64],
+    pub(crate) codes: &'a [u64],
     pub(super) columns: &'a [u64],
     /// All words of the row.
     pub(super) words: &'a [u64],

@@ -12,21 +12,21 @@ const WORD: usize = size_of::<u64>();
 
 /// A row among the rows of a side that are in memory.
 #[derive(Clone, Copy)]
-pub(super) struct BatchRow(pub(super) u32);
+pub(crate) struct BatchRow(pub(crate) u32);
 
 /// A column that is kept: its layout, and its number in the rows that the join returns.
 #[derive(Clone, Copy)]
-pub(super) struct KeptColumn {
-    pub(super) layout: DatumLayout,
-    pub(super) target: usize,
+pub(crate) struct KeptColumn {
+    pub(crate) layout: DatumLayout,
+    pub(crate) target: usize,
 }
 
 /// For each column of a side, whether the column is kept.
-pub(super) type KeptColumns = Vec<Option<KeptColumn>>;
+pub(crate) type KeptColumns = Vec<Option<KeptColumn>>;
 
 /// The rows of one side of a join.
 #[derive(Default)]
-pub(super) struct RowStore {
+pub(crate) struct RowStore {
     columns: KeptColumns,
     /// The columns that are kept, with their places among all columns.
     kept: Vec<(usize, KeptColumn)>,
@@ -55,7 +55,7 @@ impl RowStore {
         self.columns
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
@@ -103,7 +103,7 @@ impl RowStore {
     }
 
     /// The words of a row.
-    pub(super) fn words_of(&self, BatchRow(row): BatchRow) -> &[u64] {
+    pub(crate) fn words_of(&self, BatchRow(row): BatchRow) -> &[u64] {
         let row = row as usize;
         let (_, head) = self.head;
         match self.starts.get(row) {
@@ -141,7 +141,7 @@ impl RowStore {
     /// Writes the kept columns of a row, or NULL to each of them. They stay valid until a row is added or the
     /// rows are removed.
     #[inline]
-    pub(super) fn put(&self, row: Option<BatchRow>, values: &mut [Datum], nulls: &mut [bool]) {
+    pub(crate) fn put(&self, row: Option<BatchRow>, values: &mut [Datum], nulls: &mut [bool]) {
         let Some(BatchRow(row)) = row else {
             self.kept.iter().for_each(|(_, kept)| nulls[kept.target] = true);
             return;

@@ -19,15 +19,15 @@ const BYTES_IN_BUCKETS: usize = 12;
 
 /// A code among the codes of a side that are in memory.
 #[derive(Clone, Copy)]
-pub(super) struct CodePlace(pub(super) u32);
+pub(crate) struct CodePlace(pub(crate) u32);
 
 /// The rows of one side that are in memory.
-pub(super) struct JoinSide {
-    pub(super) rows: RowStore,
+pub(crate) struct JoinSide {
+    pub(crate) rows: RowStore,
     /// For each condition on a distance: the codes, of those rows that have a code for all conditions.
-    pub(super) codes: Vec<CodeList>,
+    pub(crate) codes: Vec<CodeList>,
     /// The number of codes of each condition.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// For each code, its row; empty while every row has codes.
     places: Vec<u32>,
     /// Whether rows have numbers, by which matches are noted. If not, rows without codes are left out.
@@ -45,7 +45,7 @@ pub(super) struct JoinSide {
 }
 
 impl JoinSide {
-    pub(super) fn new(columns: KeptColumns, numbered: bool, types: impl Iterator<Item = CodeType>) -> Self {
+    pub(crate) fn new(columns: KeptColumns, numbered: bool, types: impl Iterator<Item = CodeType>) -> Self {
         // Bounded: as many as the query has conditions.
         let codes = types.map(CodeList::of_first_bits).collect();
         let rows = RowStore::new(columns);
@@ -53,7 +53,7 @@ impl JoinSide {
         Self { rows, codes, count: 0, places, numbered, numbers, first: 0, matched, most: 0, problem: None }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.most = self.taken();
         self.rows.clear();
         self.codes.iter_mut().for_each(CodeList::clear);
@@ -69,7 +69,7 @@ impl JoinSide {
         *self = Self::new(columns, self.numbered, codes.iter().map(|codes| codes.type_));
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         // The codes of several conditions are joined for a search.
         let copies = if self.codes.len() > 1 { 2 } else { 1 };
         let codes = copies * self.codes.iter().map(CodeList::bytes).sum::<usize>();
@@ -86,7 +86,7 @@ impl JoinSide {
     ///
     /// # Safety
     /// The values must be of the types of the columns, and the codes of the types of the conditions.
-    pub(super) unsafe fn push(
+    pub(crate) unsafe fn push(
         &mut self,
         (values, nulls): (&[Datum], &[bool]),
         codes: &[Datum],
@@ -103,11 +103,14 @@ impl JoinSide {
         if !self.numbered && self.count == self.rows.len() {
             return Ok(());
         }
-        if self.numbered {
-            self.matched.make_room(self.first + self.rows.len() as u64 + 1)?;
-        }
         // SAFETY: the values are of the types of the columns, as the caller promises.
         Ok(unsafe { self.rows.push(values, nulls) }?)
+    }
+
+    /// Makes room to note matches of the rows, if the join has to.
+    pub(super) fn make_room(&mut self) -> Result<(), OutOfMemory> {
+        let rows = if self.numbered { self.first + self.rows.len() as u64 } else { 0 };
+        self.matched.make_room(rows)
     }
 
     /// Notes that the next code belongs to the next row.
@@ -124,12 +127,12 @@ impl JoinSide {
 
     /// The row of a code.
     #[inline]
-    pub(super) fn row(&self, CodePlace(place): CodePlace) -> BatchRow {
+    pub(crate) fn row(&self, CodePlace(place): CodePlace) -> BatchRow {
         BatchRow(self.places.get(place as usize).copied().unwrap_or(place))
     }
 
     #[inline]
-    fn number(&self, BatchRow(row): BatchRow) -> RecordNumber {
+    pub(crate) fn number(&self, BatchRow(row): BatchRow) -> RecordNumber {
         RecordNumber(self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row)))
     }
 
@@ -155,7 +158,7 @@ impl JoinSide {
     }
 
     /// Notes the lengths of the codes in files.
-    pub(super) fn expect_lengths(&mut self, lengths: &[u32]) {
+    pub(crate) fn expect_lengths(&mut self, lengths: &[u32]) {
         for (list, &length) in self.codes.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
             if let Err(problem) = list.expect_length(length) {
                 self.problem = Some(problem);
@@ -164,19 +167,19 @@ impl JoinSide {
     }
 
     /// Raises the error of a code that could not be added, if the other side has codes.
-    pub(super) fn check_all(&mut self, has_others: bool) -> Result<(), SqlError> {
+    pub(crate) fn check_all(&mut self, has_others: bool) -> Result<(), SqlError> {
         self.problem.take().filter(|_| has_others).map_or(Ok(()), Err)
     }
 
     /// The codes of all conditions, one behind the other, if there are several conditions.
-    pub(super) fn joined_codes(&self) -> Result<Vec<u64>, OutOfMemory> {
+    pub(crate) fn joined_codes(&self) -> Result<Vec<u64>, OutOfMemory> {
         let count = if self.codes.len() > 1 { self.count } else { 0 };
         let lists: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
         CodeSlice::joined(&lists, count, &mut check_for_interrupts)
     }
 
     /// The codes of the only condition, or the joined codes of several ones.
-    pub(super) fn searched_codes<'a>(&'a self, joined: &'a [u64]) -> CodeSlice<'a> {
+    pub(crate) fn searched_codes<'a>(&'a self, joined: &'a [u64]) -> CodeSlice<'a> {
         match &self.codes[..] {
             [list] => list.codes(),
             _ => CodeSlice::new(joined, self.format().codes.max(1)),
@@ -184,7 +187,7 @@ impl JoinSide {
     }
 
     /// The radii of all conditions.
-    pub(super) fn radii(&self, radii: &[u32]) -> CodeRadii {
+    pub(crate) fn radii(&self, radii: &[u32]) -> CodeRadii {
         let mut first = 0;
         let mut all = CodeRadii::from(radii[0]);
         for (list, &radius) in self.codes.iter().zip(&radii[1..]) {
@@ -195,44 +198,51 @@ impl JoinSide {
     }
 
     /// The format in which rows are written to a file.
-    pub(super) fn format(&self) -> RecordFormat {
+    pub(crate) fn format(&self) -> RecordFormat {
         let codes = self.codes.iter().map(|list| list.codes().width()).sum();
         RecordFormat { codes, columns: self.rows.fixed_words(), numbered: self.numbered }
     }
 
     /// Writes all rows to a file, and removes them from memory.
-    pub(super) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
+    pub(crate) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
         let numbers = if self.numbered { size_of::<u64>() * self.rows.len() } else { 0 };
         summary.bytes += (self.bytes() + numbers) as u64;
-        let (mut words, mut code) = (Vec::new(), 0);
-        let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
         let format = self.format();
-        for row in (0..self.rows.len() as u32).map(BatchRow) {
-            check_for_interrupts();
-            let is_coded = (code as usize) < self.count && self.row(CodePlace(code)).0 == row.0;
-            let columns = self.rows.words_of(row);
-            words.clear();
-            reserve(&mut words, 2 + columns.len() + format.codes)?;
-            words.extend(format.numbered.then(|| RecordFormat::head(self.number(row), is_coded)));
-            words.extend(format.columns.is_none().then_some(columns.len() as u64));
-            if is_coded {
-                let first = words.len();
-                codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
-                summary.note(&words[first..])?;
-                code += 1;
+        self.each(|row, codes| {
+            if !codes.is_empty() {
+                summary.note(codes)?;
             }
-            words.extend_from_slice(columns);
-            file.write(&words)?;
-        }
+            file.write_row(format, self.number(row), codes, self.rows.words_of(row))
+        })?;
         summary.lengths = collect(self.lengths(), self.codes.len())?;
         self.first += self.rows.len() as u64;
         self.clear();
         Ok(())
     }
 
+    /// Calls `take` for each row, with its codes one behind the other, which are empty if the row has none.
+    pub(crate) fn each(
+        &self,
+        mut take: impl FnMut(BatchRow, &[u64]) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let (mut words, mut code) = (Vec::new(), 0);
+        let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
+        reserve(&mut words, self.format().codes)?;
+        for row in (0..self.rows.len() as u32).map(BatchRow) {
+            check_for_interrupts();
+            words.clear();
+            if (code as usize) < self.count && self.row(CodePlace(code)).0 == row.0 {
+                codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
+                code += 1;
+            }
+            take(row, &words)?;
+        }
+        Ok(())
+    }
+
     /// Adds a row from a file, with its codes if `have_codes`.
     #[inline]
-    pub(super) fn push_record(&mut self, record: Record<'_>, have_codes: bool) -> Result<(), SqlError> {
+    pub(crate) fn push_record(&mut self, record: Record<'_>, have_codes: bool) -> Result<(), SqlError> {
         if have_codes {
             let mut rest = record.codes;
             for list in &mut self.codes {

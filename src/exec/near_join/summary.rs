@@ -7,14 +7,14 @@ use base::{OutOfMemory, collect, extend};
 use hamming::code::CodeCutter;
 
 /// A summary of rows that were written to a file.
-#[derive(Default)]
-pub(super) struct SideSummary {
+#[derive(Clone, Default)]
+pub(crate) struct SideSummary {
     /// How many rows have codes.
-    pub(super) coded: u64,
+    pub(crate) coded: u64,
     /// Bytes that the rows would take in memory.
     pub(super) bytes: u64,
     /// The length of the codes of each condition in bits; 0 if there are no codes.
-    pub(super) lengths: Vec<u32>,
+    pub(crate) lengths: Vec<u32>,
     /// The code of the first row.
     first: Vec<u64>,
     /// The bits in which codes differ from the first code.

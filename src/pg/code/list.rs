@@ -150,14 +150,4 @@ impl CodeList {
     pub(crate) fn bits(&self) -> Option<u32> {
         self.type_.kind().bits.or(self.length)
     }
-
-    /// Reorders the codes, or keeps some of them.
-    pub(crate) fn choose(
-        &mut self,
-        places: impl ExactSizeIterator<Item = u32>,
-    ) -> Result<(), base::OutOfMemory> {
-        let count = places.len();
-        self.words = self.codes().gather(places, count)?;
-        Ok(())
-    }
 }

@@ -3,5 +3,5 @@
 mod blocks;
 mod clusters;
 mod error;
-mod row_codes;
+mod keepers;
 mod window;

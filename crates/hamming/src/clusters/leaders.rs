@@ -45,8 +45,13 @@ pub(super) struct LeaderLimits {
     pub(super) met: usize,
 }
 
-/// 256 MB of pairs. Clusters of up to a hundred rows are decided in one step.
-pub(super) const LIMITS: LeaderLimits = LeaderLimits { kept: 1 << 25, met: 64 };
+impl LeaderLimits {
+    /// Four pairs for each row, which are 32 bytes; 2 MB for few rows, and 256 MB for many. Clusters of up to
+    /// a hundred rows are decided in one step.
+    pub(super) fn of(rows: usize) -> Self {
+        Self { kept: rows.saturating_mul(4).clamp(1 << 18, 1 << 25), met: 64 }
+    }
+}
 
 /// A search for keepers.
 struct Leaders<'a> {

@@ -15,7 +15,7 @@
 //! Cost: one pass of [`near_pairs`](mod@crate::near_pairs) over the distinct values. If there are very many
 //! near pairs, most of them are not compared: rows near a keeper are left out (see `leaders.rs`), and so are
 //! rows that are already connected. Memory: some 60 bytes per row, 12 more per row for each level of crowds,
-//! and for leaders 8 bytes for each of at most 2^25 pairs.
+//! and for leaders up to 32 for near pairs.
 
 mod leaders;
 
@@ -23,7 +23,7 @@ use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
 use crate::near_pairs::{CodeRadii, PairSink, near_pairs};
 use base::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
-use leaders::{LIMITS, leaders};
+use leaders::{LeaderLimits, leaders};
 
 /// How many rows are processed between two heartbeats.
 const STRIDE: usize = 1 << 16;
@@ -69,7 +69,7 @@ pub fn keepers(
     let distinct = codes.gather(firsts.iter().copied(), firsts.len())?;
     let distinct_codes = CodeSlice::new(&distinct, codes.width());
     let keepers_of_distinct = match linkage {
-        Linkage::Leader => leaders(distinct_codes, &radii, LIMITS, heartbeat),
+        Linkage::Leader => leaders(distinct_codes, &radii, LeaderLimits::of(firsts.len()), heartbeat),
         Linkage::Connected => connected(distinct_codes, radii, heartbeat),
     }?;
     drop(distinct);

@@ -1,0 +1,311 @@
+//! The keepers of a window's rows, in memory or in temporary files.
+//!
+//! Rows have the form of a near join's: the codes of a row, and its key as a column. If memory has no room
+//! for them, they go to a file, and the leader linkage is computed in rounds. A round takes as many rows as
+//! memory has room for. None of them is near a keeper of an earlier round, so their keepers are found among
+//! themselves. Each row that is near one of these keepers gets the key of the first one. It is decided, loses
+//! its codes and attracts no row; the others go on to the next round.
+//!
+//! If a round leaves most rows, and many rounds, a semi join of these rows with themselves finds those that
+//! are near no other row. They are keepers, and are decided at once.
+//!
+//! Cost: each round compares its keepers with all rows that are not decided. For `n` such rows, of which
+//! memory has room for `m`, there are at most `n / m` rounds, and `n * n / 2m` rows are compared.
+
+use super::error;
+use crate::exec::near_join::{
+    BatchRow, CodePlace, JoinSide, KeptColumn, KeptColumns, OwnedFile, Record, RowFile, SideSummary,
+    rows_with_near_ones,
+};
+use crate::pg::code::CodeType;
+use crate::pg::code::list::CodeList;
+use crate::pg::datum::DatumLayout;
+use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::progress::Reporter;
+use crate::pg::report::SqlError;
+use crate::plan::near_join::memory;
+use base::{Heartbeat, Limit, OutOfMemory, collect};
+use hamming::clusters::{Linkage, keepers};
+use hamming::code::CodeSlice;
+use hamming::near_pairs::{CodeRadii, PairSearch};
+use pgrx::pg_sys::{Datum, MemoryContext};
+use std::iter::repeat_n;
+
+/// Used instead of a row if no keeper is near.
+const NONE: u32 = u32::MAX;
+
+/// If there were more rounds than this for each pass of a semi join, the semi join pays.
+const ROUNDS_PER_PASS: usize = 4;
+
+/// How rows are clustered.
+pub(super) struct Clustering {
+    pub(super) linkage: Linkage,
+    /// The types of the codes, and for each of them the name and the value of its radius.
+    pub(super) types: Vec<CodeType>,
+    pub(super) radii: Vec<(&'static str, i32)>,
+    pub(super) key: DatumLayout,
+    /// Memory that lives as long as the partition of the window.
+    pub(super) memory: MemoryContext,
+}
+
+impl Clustering {
+    /// No rows, for rows whose codes have these lengths.
+    fn side(&self, lengths: &[u32]) -> JoinSide {
+        // Bounded: one column.
+        self.empty(vec![Some(KeptColumn { layout: self.key, target: 0 })], lengths)
+    }
+
+    fn empty(&self, columns: KeptColumns, lengths: &[u32]) -> JoinSide {
+        let mut side = JoinSide::new(columns, true, self.types.iter().copied());
+        // Bounded: as many codes as the function has.
+        side.codes = self.types.iter().map(|&type_| CodeList::new(type_, 0)).collect();
+        side.expect_lengths(lengths);
+        side
+    }
+
+    /// The radii, each of which is at most the number of bits of a code.
+    fn radii(&self, rows: &JoinSide) -> Result<CodeRadii, SqlError> {
+        let radii = self.radii.iter().zip(&rows.codes).map(|(&(name, radius), codes)| {
+            let most = codes.bits().map_or(i32::MAX.into(), i64::from);
+            let checked = Limit::new(name, 0, most).of(radius).map_err(SqlError::from);
+            if name == "second_radius" { checked.map_err(error::for_second_code) } else { checked }
+        });
+        Ok(rows.radii(&radii.collect::<Result<Vec<u32>, SqlError>>()?))
+    }
+
+    fn create_file(&self) -> RowFile {
+        // SAFETY: the file is closed before the partition ends, and used only during the execution.
+        unsafe { RowFile::create(self.memory) }
+    }
+
+    /// For each row in memory, the row of its keeper. A row without a code is its own keeper.
+    fn keepers(&self, rows: &JoinSide, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, SqlError> {
+        let joined = rows.joined_codes()?;
+        let found = keepers(rows.searched_codes(&joined), self.radii(rows)?, self.linkage, heartbeat)?;
+        let mut keepers = collect(0..rows.rows.len() as u32, rows.rows.len())?;
+        for (code, &keeper) in (0..).zip(&found) {
+            keepers[rows.row(CodePlace(code)).0 as usize] = rows.row(CodePlace(keeper)).0;
+        }
+        Ok(keepers)
+    }
+
+    /// Decides the rows of a file. Returns a file with the same rows, each with the key of its keeper.
+    fn decide(&self, mut rest: RowFile, count: usize, summary: &SideSummary) -> Result<RowFile, SqlError> {
+        let (mut block, mut rows) = (self.side(&summary.lengths), self.side(&summary.lengths));
+        let (mut decided, mut done) = (self.create_file(), 0);
+        let (mut open, mut has_lone_rows) = (summary.coded as usize, true);
+        let few_rounds = ROUNDS_PER_PASS * (self.radii[0].1 as usize + 1);
+        let mut reporter = Reporter::of("near_cluster", format!("{count} codes"));
+        loop {
+            rest.rewind();
+            load(&mut rest, &mut block, true)?;
+            // Without codes, all rows are decided.
+            let last = (0..block.rows.len() as u32).next_back().map(|row| block.number(BatchRow(row)).0);
+            let keepers = self.keepers(&block, &mut check_for_interrupts)?;
+            let (radii, found) = (self.radii(&block)?, BlockKeepers::of(&block, &keepers)?);
+            let (mut left, mut left_open, format) = (self.create_file(), 0, rows.format());
+            rest.rewind();
+            while load(&mut rest, &mut rows, false)? {
+                let nearest = found.nearest(&rows, &radii)?;
+                rows.each(|row, codes| {
+                    let number = rows.number(row);
+                    let is_decided = last.is_none_or(|last| number.0 <= last);
+                    done += usize::from(is_decided);
+                    let to = if is_decided { &mut decided } else { &mut left };
+                    match nearest[row.0 as usize] {
+                        NONE => {
+                            left_open += usize::from(!codes.is_empty());
+                            to.write_row(format, number, codes, rows.rows.words_of(row))
+                        }
+                        keeper => to.write_row(format, number, &[], block.rows.words_of(BatchRow(keeper))),
+                    }
+                })?;
+                reporter.progress(done as f64 / count as f64);
+            }
+            std::mem::replace(&mut rest, left).close();
+            if last.is_none() {
+                break;
+            }
+            if has_lone_rows && left_open > open / 2 && left_open > few_rounds * block.count {
+                (rest, has_lone_rows) = (self.without_lone_rows(rest, count, summary)?, false);
+            }
+            open = left_open;
+        }
+        rest.close();
+        reporter.end();
+        decided.rewind();
+        Ok(decided)
+    }
+
+    /// Takes the codes from the rows of a file that are near no other row.
+    fn without_lone_rows(
+        &self,
+        mut all: RowFile,
+        count: usize,
+        summary: &SideSummary,
+    ) -> Result<RowFile, SqlError> {
+        let empty = || self.empty(Vec::new(), &summary.lengths);
+        let (format, mut rows) = (empty().format(), self.side(&summary.lengths));
+        let mut copies = [self.create_file(), self.create_file()];
+        all.rewind();
+        while load(&mut all, &mut rows, true)? {
+            rows.each(|row, codes| {
+                copies.iter_mut().try_for_each(|file| file.write_row(format, rows.number(row), codes, &[]))
+            })?;
+        }
+        let radii = self.radii.iter().map(|radius| radius.1 as u32);
+        let (radii, summaries) = (collect(radii, self.radii.len())?, [summary.clone(), summary.clone()]);
+        // SAFETY: files are used only during the execution.
+        let near = unsafe { rows_with_near_ones(copies, summaries, (empty, count), &radii, self.memory) }?;
+        let mut left = self.create_file();
+        all.rewind();
+        while load(&mut all, &mut rows, false)? {
+            rows.each(|row, codes| {
+                let codes = if near.contains(rows.number(row)) { codes } else { &[] };
+                left.write_row(rows.format(), rows.number(row), codes, rows.rows.words_of(row))
+            })?;
+        }
+        all.close();
+        Ok(left)
+    }
+}
+
+/// Reads rows that memory has room for. Returns whether there are any.
+fn load(file: &mut RowFile, rows: &mut JoinSide, only_coded: bool) -> Result<bool, SqlError> {
+    rows.clear();
+    let format = rows.format();
+    while rows.bytes() < memory::of_load() {
+        check_for_interrupts();
+        let take = |record: Record| match !record.codes.is_empty() {
+            false if only_coded => Ok(()),
+            is_coded => rows.push_record(record, is_coded),
+        };
+        if !file.read_block(format, take)? {
+            break;
+        }
+    }
+    Ok(rows.rows.len() > 0)
+}
+
+/// The keepers among some rows: their codes, one behind the other, and their rows.
+struct BlockKeepers {
+    codes: Vec<u64>,
+    rows: Vec<u32>,
+}
+
+impl BlockKeepers {
+    fn of(block: &JoinSide, keepers: &[u32]) -> Result<Self, OutOfMemory> {
+        let joined = block.joined_codes()?;
+        let row = |code: u32| block.row(CodePlace(code)).0;
+        let all = || (0..block.count as u32).filter(|&code| keepers[row(code) as usize] == row(code));
+        let codes = block.searched_codes(&joined).gather(all(), block.count)?;
+        Ok(Self { codes, rows: collect(all().map(row), block.count)? })
+    }
+
+    /// For each later row, the first keeper that is near, or [`NONE`].
+    fn nearest(&self, later: &JoinSide, radii: &CodeRadii) -> Result<Vec<u32>, OutOfMemory> {
+        let joined = later.joined_codes()?;
+        let codes = later.searched_codes(&joined);
+        let codes = [CodeSlice::new(&self.codes, codes.width()), codes];
+        let mut nearest = collect(repeat_n(NONE, later.rows.len()), later.rows.len())?;
+        PairSearch::between(codes, radii.clone(), memory::widest_segment())?.all(
+            codes,
+            &mut check_for_interrupts,
+            &mut |keeper, code| {
+                let nearest = &mut nearest[later.row(CodePlace(code)).0 as usize];
+                *nearest = (*nearest).min(self.rows[keeper as usize]);
+                Ok::<(), OutOfMemory>(())
+            },
+        )?;
+        Ok(nearest)
+    }
+}
+
+/// Collects the rows of a window.
+pub(super) struct ClusterRows<'a> {
+    clustering: &'a Clustering,
+    rows: JoinSide,
+    file: Option<RowFile>,
+    summary: SideSummary,
+}
+
+impl<'a> ClusterRows<'a> {
+    pub(super) fn new(clustering: &'a Clustering) -> Self {
+        Self { clustering, rows: clustering.side(&[]), file: None, summary: SideSummary::default() }
+    }
+
+    /// Adds a row with its key. It has no cluster if one of its codes is NULL.
+    ///
+    /// # Safety
+    /// The values must be of the types of key and codes.
+    pub(super) unsafe fn push(
+        &mut self,
+        key: Option<Datum>,
+        codes: &[Option<Datum>],
+    ) -> Result<(), SqlError> {
+        let mut datums = [Datum::null(); 2];
+        datums.iter_mut().zip(codes).for_each(|(datum, code)| *datum = code.unwrap_or(*datum));
+        let count = if codes.iter().all(Option::is_some) { codes.len() } else { 0 };
+        let key = (&[key.unwrap_or(Datum::null())][..], &[key.is_none()][..]);
+        // SAFETY: as the caller promises.
+        unsafe { self.rows.push(key, &datums[..count]) }?;
+        self.rows.check_all(true)?;
+        // Chains of connected rows have no bound, so all of their codes are in memory.
+        if self.clustering.linkage == Linkage::Leader && self.rows.bytes() >= memory::of_load() {
+            let file = self.file.get_or_insert_with(|| self.clustering.create_file());
+            self.rows.move_to(file, &mut self.summary)?;
+        }
+        Ok(())
+    }
+
+    /// Computes the keepers of all rows, of which there are `count`.
+    pub(super) fn end(mut self, count: usize) -> Result<RowKeepers, SqlError> {
+        let Some(mut file) = self.file else {
+            let mut reporter = Reporter::of("near_cluster", format!("{} codes", self.rows.count));
+            let keepers = self.clustering.keepers(&self.rows, &mut reporter)?;
+            reporter.end();
+            return Ok(RowKeepers { rows: self.rows, keepers, file: None, passed: 0, next: 0 });
+        };
+        self.rows.move_to(&mut file, &mut self.summary)?;
+        let rows = self.clustering.side(&self.summary.lengths);
+        self.clustering.radii(&rows)?;
+        drop(self.rows);
+        let file = self.clustering.decide(file, count, &self.summary)?;
+        Ok(RowKeepers { rows, keepers: Vec::new(), file: Some(OwnedFile::new(file)), passed: 0, next: 0 })
+    }
+}
+
+/// The keys of the keepers of a window's rows, in order.
+pub(super) struct RowKeepers {
+    /// Rows in memory, and the number of rows before the next one among them.
+    rows: JoinSide,
+    next: u32,
+    /// For each row in memory, the row of its keeper; empty if rows have the keys of their keepers.
+    keepers: Vec<u32>,
+    /// The rows behind those in memory.
+    file: Option<OwnedFile>,
+    /// How many rows of the window have been passed.
+    passed: usize,
+}
+
+impl RowKeepers {
+    /// The key of the keeper of a row, which stays valid until the next call. Rows are asked for in order.
+    pub(super) fn key(&mut self, row: usize) -> Result<Option<Datum>, SqlError> {
+        while self.passed <= row {
+            (self.passed, self.next) = (self.passed + 1, self.next + 1);
+            if self.next as usize > self.rows.rows.len()
+                && let Some(OwnedFile { file: Some(file), .. }) = &mut self.file
+            {
+                load(file, &mut self.rows, false)?;
+                self.next = 1;
+            }
+        }
+        let (mut key, mut is_null) = ([Datum::null()], [true]);
+        let place = self.next.saturating_sub(1);
+        let keeper = self.keepers.get(place as usize).copied().unwrap_or(place);
+        if (keeper as usize) < self.rows.rows.len() {
+            self.rows.rows.put(Some(BatchRow(keeper)), &mut key, &mut is_null);
+        }
+        Ok((!is_null[0]).then_some(key[0]))
+    }
+}
