@@ -136,6 +136,12 @@ impl JoinSide {
         RecordNumber(self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row)))
     }
 
+    /// The number of the last row.
+    pub(crate) fn last_number(&self) -> Option<u64> {
+        let last = self.rows.len().checked_sub(1)?;
+        Some(self.number(BatchRow(last as u32)).0)
+    }
+
     #[inline]
     pub(super) fn is_matched(&self, row: BatchRow) -> bool {
         self.has_match(self.number(row))

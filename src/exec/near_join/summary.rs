@@ -10,7 +10,7 @@ use hamming::code::CodeCutter;
 #[derive(Clone, Default)]
 pub(crate) struct SideSummary {
     /// How many rows have codes.
-    pub(crate) coded: u64,
+    pub(super) coded: u64,
     /// Bytes that the rows would take in memory.
     pub(super) bytes: u64,
     /// The length of the codes of each condition in bits; 0 if there are no codes.

@@ -6,8 +6,8 @@
 //! themselves. Each row that is near one of these keepers gets the key of the first one. It is decided, loses
 //! its codes and attracts no row; the others go on to the next round.
 //!
-//! If a round leaves most rows, and many rounds, a semi join of these rows with themselves finds those that
-//! are near no other row. They are keepers, and are decided at once.
+//! If most rows of a round are keepers, and many rounds are left, a semi join of the remaining rows with
+//! themselves finds those that are near no other row. They are keepers, and are decided at once.
 //!
 //! Cost: each round compares its keepers with all rows that are not decided. For `n` such rows, of which
 //! memory has room for `m`, there are at most `n / m` rounds, and `n * n / 2m` rows are compared.
@@ -93,26 +93,32 @@ impl Clustering {
     fn decide(&self, mut rest: RowFile, count: usize, summary: &SideSummary) -> Result<RowFile, SqlError> {
         let (mut block, mut rows) = (self.side(&summary.lengths), self.side(&summary.lengths));
         let (mut decided, mut done) = (self.create_file(), 0);
-        let (mut open, mut has_lone_rows) = (summary.coded as usize, true);
+        let mut has_lone_rows = true;
         let few_rounds = ROUNDS_PER_PASS * (self.radii[0].1 as usize + 1);
         let mut reporter = Reporter::of("near_cluster", format!("{count} codes"));
         loop {
             rest.rewind();
             load(&mut rest, &mut block, true)?;
             // Without codes, all rows are decided.
-            let last = (0..block.rows.len() as u32).next_back().map(|row| block.number(BatchRow(row)).0);
+            let last = block.last_number();
             let keepers = self.keepers(&block, &mut check_for_interrupts)?;
             let (radii, found) = (self.radii(&block)?, BlockKeepers::of(&block, &keepers)?);
             let (mut left, mut left_open, format) = (self.create_file(), 0, rows.format());
+            let mut of_block = keepers.iter();
             rest.rewind();
             while load(&mut rest, &mut rows, false)? {
-                let nearest = found.nearest(&rows, &radii)?;
+                let ends_later = last < rows.last_number();
+                let nearest = if ends_later { found.nearest(&rows, &radii)? } else { Vec::new() };
                 rows.each(|row, codes| {
                     let number = rows.number(row);
                     let is_decided = last.is_none_or(|last| number.0 <= last);
                     done += usize::from(is_decided);
                     let to = if is_decided { &mut decided } else { &mut left };
-                    match nearest[row.0 as usize] {
+                    let keeper = match is_decided && !codes.is_empty() {
+                        true => of_block.next(),
+                        false => nearest.get(row.0 as usize),
+                    };
+                    match keeper.copied().unwrap_or(NONE) {
                         NONE => {
                             left_open += usize::from(!codes.is_empty());
                             to.write_row(format, number, codes, rows.rows.words_of(row))
@@ -126,10 +132,10 @@ impl Clustering {
             if last.is_none() {
                 break;
             }
-            if has_lone_rows && left_open > open / 2 && left_open > few_rounds * block.count {
+            let are_apart = found.rows.len() > block.count / 2;
+            if has_lone_rows && are_apart && left_open > few_rounds * block.count {
                 (rest, has_lone_rows) = (self.without_lone_rows(rest, count, summary)?, false);
             }
-            open = left_open;
         }
         rest.close();
         reporter.end();
