@@ -166,8 +166,8 @@ impl ColumnStatistics {
         }
     }
 
-    /// The given parts of one kind of statistics, if the column has it, and the user may read the column in all
-    /// rows. Otherwise an estimate could reveal values.
+    /// The given parts of one kind of statistics, if the column has it, and the user may read the column in
+    /// all rows. Otherwise an estimate could reveal values.
     fn slot(&self, kind: u32, parts: u32) -> Option<Slot> {
         if self.data.statsTuple.is_null() || !self.data.acl_ok {
             return None;

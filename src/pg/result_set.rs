@@ -26,7 +26,8 @@ impl ResultSet {
     pub(crate) fn put<const N: usize>(&mut self, values: [Option<pg_sys::Datum>; N]) {
         let mut nulls = values.map(|value| value.is_none());
         let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::null()));
-        // SAFETY: PostgreSQL has made the store; the declared rows have N columns of the types of these values.
+        // SAFETY: PostgreSQL has made the store; the declared rows have N columns of the types of these
+        // values.
         unsafe {
             pg_sys::tuplestore_putvalues(self.store, self.columns, values.as_mut_ptr(), nulls.as_mut_ptr());
         }

@@ -1,11 +1,11 @@
 //! Searches an index: answers a [`SearchQuery`] batch by batch.
 //!
-//! A code is searched by its words, each with a part of the radius: see [`crate::radius_division`]. The index has
-//! codes of one word, such as fingerprints, as a whole: a code in a leaf is compared, and its row is reported
-//! at once. The words of a longer code are in different trees. So a row that was found by one word is only a
-//! **candidate** until its whole code has been read from the table ([`CodeLookup`]). Words are rarely near by
-//! chance, so most candidates match. If words do not help, all rows are compared: with a tree of whole codes
-//! if the index has one ([`crate::code_scan`]), otherwise with the table.
+//! A code is searched by its words, each with a part of the radius: see [`crate::radius_division`]. The
+//! index has codes of one word, such as fingerprints, as a whole: a code in a leaf is compared, and its row
+//! is reported at once. The words of a longer code are in different trees. So a row that was found by one
+//! word is only a **candidate** until its whole code has been read from the table ([`CodeLookup`]). Words
+//! are rarely near by chance, so most candidates match. If words do not help, all rows are compared: with a
+//! tree of whole codes if the index has one ([`crate::code_scan`]), otherwise with the table.
 //!
 //! A row may be a candidate of several words. Only the first of them reports it. The row's code shows which
 //! one that is, so no list of reported rows is kept. [`crate::pass`] says in which order words are searched,

@@ -1,7 +1,7 @@
 //! Computes the cost of a search, and divides its radius among the words of codes.
 //!
-//! A code of one word is searched with the whole radius, and no row is fetched; [`crate::search_cost`] computes this
-//! cost. The following is about codes of several words.
+//! A code of one word is searched with the whole radius, and no row is fetched; [`crate::search_cost`]
+//! computes this cost. The following is about codes of several words.
 //!
 //! Two codes that differ in at most r bits cannot differ in many bits of every word. Suppose that the search
 //! finds the codes whose word i differs in fewer than n_i bits. We call n_i the **reach** of the word; a word
@@ -207,9 +207,9 @@ impl SearchCosts {
         table.get(reach as usize).copied().unwrap_or(never)
     }
 
-    /// The work of finding the `wanted` nearest rows, or all rows within `farthest_asked` if these are fewer,
-    /// if codes are scattered. Each pass finds its rows again, and the last pass is repeated for each piece of
-    /// about `max_sorted` rows.
+    /// The work of finding the `wanted` nearest rows, or all rows within `farthest_asked` if these are
+    /// fewer, if codes are scattered. Each pass finds its rows again, and the last pass is repeated for each
+    /// piece of about `max_sorted` rows.
     pub fn nearest(&self, wanted: f64, farthest_asked: u32, max_sorted: usize) -> ExpectedWork {
         let farthest = radius_of(self.layout.bits(), wanted, self.rows).min(farthest_asked);
         let mut pass = self.layout.has_word_trees().then(|| self.first_radius().min(farthest));
