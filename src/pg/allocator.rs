@@ -85,6 +85,8 @@ fn end_session(bytes: usize) {
             return;
         }
         pg_sys::PG_exception_stack = std::ptr::null_mut();
+        // If pgrx is catching an error, functions that have been left are still in this list.
+        pg_sys::error_context_stack = std::ptr::null_mut();
         if errstart(pg_sys::FATAL as c_int, std::ptr::null()) {
             errcode(PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY as c_int);
             errmsg(c"out of memory".as_ptr());
