@@ -108,6 +108,17 @@ for my $type ('bigint', 'bit(80)')
 	});
 }
 
+# Up to 16, memory has no room for the TIDs of all dead rows, and the index is vacuumed twice.
+$node->safe_psql('postgres', q{
+	CREATE TABLE twice AS SELECT i AS id, hashint8extended(i, 7) AS si FROM generate_series(1, 200000) AS i;
+	CREATE INDEX twice_si ON twice USING hamming (si);
+	DELETE FROM twice WHERE id % 100 > 0});
+my (undef, undef, $said) = run_psql($node, 'postgres', 'SET maintenance_work_mem = 1024; VACUUM (VERBOSE) twice');
+my $scans = $node->safe_psql('postgres', 'SHOW server_version_num') < 170000 ? 2 : 1;
+like($said, qr/index scans: $scans\b/, "dead rows are removed in $scans rounds");
+is($node->safe_psql('postgres', "SELECT count(*) FROM hamming_index_check('twice_si', true)"), 0, 'the index is sound');
+is($node->safe_psql('postgres', "SET enable_seqscan = off; SELECT count(*) FROM twice WHERE hamming(si, 42) <= 64"), 2000, 'all rows that are left are found');
+
 # With old_snapshot_threshold, which PostgreSQL 17 has no more, VACUUM may remove what a snapshot still sees. When an index
 # of type B-tree says so, ours does.
 SKIP:

@@ -82,3 +82,31 @@ pub fn place_in_sample(chance: &mut u64, number: u64, size: usize) -> Option<usi
     };
     (place < size as u64).then_some(place as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::distance_of_words;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Half of the bits of scattered codes differ.
+        #[test]
+        fn finds_what_a_plain_loop_finds(
+            width in 1usize..4,
+            words in prop::collection::vec(any::<u64>(), 3..120),
+            radius_of_word in prop_oneof![Just(0u32), 24u32..40, Just(64)],
+        ) {
+            let codes = CodeSlice::new(&words[..words.len() / width * width], width);
+            let (row, radius) = (codes.get(0), radius_of_word * width as u32);
+            let mut found = Vec::new();
+            let mut take = |query, distance| -> Result<(), OutOfMemory> {
+                found.push((query, distance));
+                Ok(())
+            };
+            CodeQueries::new(codes).unwrap().near(row, radius, &mut take).unwrap();
+            let plain = codes.iter().map(|code| distance_of_words(code, row)).enumerate();
+            prop_assert_eq!(found, plain.filter(|&(_, distance)| distance <= radius).collect::<Vec<_>>());
+        }
+    }
+}

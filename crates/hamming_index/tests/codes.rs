@@ -334,6 +334,13 @@ fn whole_codes_need_no_table() {
     }
 }
 
+/// NULLs of many leaves are read in portions.
+#[test]
+fn many_nulls_are_found() {
+    let both = Both::new(256, vec![None; 40_000], 95);
+    both.check(&both.costs(), &vec![0; 32], Request { nulls: true, ..Request::default() }, 1000);
+}
+
 /// The tree of whole codes is compared with the trees of words, and these with it.
 #[test]
 fn whole_codes_that_differ_are_reported() {
@@ -572,9 +579,14 @@ fn popular_words_are_reported_once() {
         for radius in (0..=130).step_by(7 * FEWER.min(6)) {
             for nearest_to in [None, Some(center.clone())] {
                 let request = Request { nearest_to, ..within(&center, radius) };
-                for (max_rows, leaves) in
-                    [(1000, 4.0), (1000, 1e4), (4000, 300.0), (100_000, 4.0), (100_000, 1e5)]
-                {
+                for (max_rows, leaves) in [
+                    (1000, 4.0),
+                    (1000, 1e4),
+                    (4000, 300.0),
+                    (100_000, 300.0),
+                    (100_000, 4.0),
+                    (100_000, 1e5),
+                ] {
                     both.check(&SearchCosts::new(both.layout, leaves), &center, request.clone(), max_rows);
                 }
             }

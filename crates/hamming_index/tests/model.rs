@@ -4,6 +4,7 @@ mod memory;
 
 use hamming_index::key::RowId;
 use hamming_index::page::PAGE_SIZE;
+use hamming_index::store::Store;
 use memory::{Ball, FEWER, FingerprintSearch, Hit, Memory, Query};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -377,7 +378,7 @@ fn damage_is_found() {
     let (trailer, first_child) = (PAGE_SIZE - 8, PAGE_SIZE - 8 - 4);
     let u16 = |number: u16| number.to_ne_bytes().to_vec();
     let u32 = |number: u32| number.to_ne_bytes().to_vec();
-    let damages: [(usize, usize, Vec<u8>, &str); 14] = [
+    let damages: [(usize, usize, Vec<u8>, &str); 16] = [
         (9, trailer, u32(7), "9: it is not a page of an index of type hamming"),
         (9, trailer + 4, vec![3], "9: it has another format"),
         (9, trailer + 5, vec![1], "9: it belongs to another tree, or to none"),
@@ -387,6 +388,8 @@ fn damage_is_found() {
         (9, 12, u16(8000), "9: its number of entries is impossible"),
         (9, 12, u16(23), "9: its number of entries is impossible"),
         (0, 12, u16(24), "0: its number of entries is impossible"),
+        (0, 12, [u16(24), u16(8184)].concat(), "0: it is an inner page without children"),
+        (9, 12, [u16(24 + 8 * 590), u16(8184 - 6 * 590)].concat(), "9: its entries overlap"),
         (9, 24, vec![0; 8], "9: it has keys that belong elsewhere"),
         (0, 24 + 16, vec![0; 8], "0: its keys are out of order"),
         (0, first_child, u32(6), "6: two pages lead to it"),
@@ -413,6 +416,17 @@ fn damage_is_found() {
             "{expected}: {while_changed:?}"
         );
     }
+    // The second entry is the first one.
+    let mut memory = Memory::built(5_000, &rows, 4, 10_000);
+    let (key, row_of_first) = (memory.bytes(9, 24), memory.read(9).bytes()[trailer - 6..trailer].to_vec());
+    memory.damage(9, 24 + 8, &key);
+    memory.damage(9, trailer - 12, &row_of_first);
+    let problems = memory.problems();
+    assert!(problems.iter().any(|problem| problem == "9: it has a row twice"), "{problems:?}");
+    // A vacuum ends at an inner page without children, too.
+    let mut memory = Memory::built(5_000, &rows, 4, 10_000);
+    memory.damage(0, 12, &[u16(24), u16(8184)].concat());
+    assert!(memory.cancelled_after(1000, || memory.index().vacuum(&mut |_| false)), "it says what is wrong");
     // An entry exists in one tree only.
     let mut memory = Memory::built(5_000 / FEWER.min(10), &rows, 4, 10_000);
     let entry = 24 + 8 * 3;

@@ -21,10 +21,12 @@ CREATE FUNCTION of_text(text, text) RETURNS integer LANGUAGE plpgsql IMMUTABLE S
 CREATE FUNCTION of_text(text, text, text) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT SUPPORT hamming_within_support AS 'boolin';
 CREATE FUNCTION of_balls(hamming_ball, hamming_ball, double precision) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SUPPORT hamming_within_support AS 'BEGIN RETURN true; END';
 CREATE FUNCTION of_nothing() RETURNS boolean LANGUAGE plpgsql STABLE SUPPORT hamming_within_support AS 'BEGIN RETURN true; END';
+CREATE FUNCTION of_sketches(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SUPPORT sketch_support AS 'BEGIN RETURN true; END';
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_text(t, 'b') = 0;
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_text(t, 'b', 'c');
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_balls(b, '<1,2>', 3);
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_nothing();
+EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_sketches(t, 'b');
 -- our own functions are still recognized
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE hamming(si, 42) <= 6 AND of_text(t, 'b') = 0;
 -- classes for GiST
@@ -116,6 +118,6 @@ DROP OPERATOR FAMILY bad_text_ops USING hamming CASCADE;
 DROP OPERATOR FAMILY bad_bigint_ops USING hamming CASCADE;
 DROP OPERATOR FAMILY empty_ops USING hamming CASCADE;
 DROP TABLE other_types, many_floats, none_yet;
-DROP FUNCTION of_text(text, text), of_text(text, text, text), of_balls, of_nothing;
+DROP FUNCTION of_text(text, text), of_text(text, text, text), of_balls, of_nothing, of_sketches;
 DROP OPERATOR <<< (bigint, bigint), <<< (text, text), <<< (integer, bigint), <<< (hamming_ball, hamming_ball), <<< (NONE, bigint), <@@ (bigint, bigint);
 DROP FUNCTION not_null;

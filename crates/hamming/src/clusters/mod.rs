@@ -364,6 +364,30 @@ mod tests {
         }
     }
 
+    /// Counts heartbeats without a fraction.
+    struct Beats(usize);
+
+    impl Heartbeat for Beats {
+        fn beat(&mut self) {
+            self.0 += 1;
+        }
+
+        fn progress(&mut self, _done: f64) {}
+    }
+
+    /// Both linkages search for the same pairs, and the leaders decide rows in addition.
+    #[test]
+    fn leaders_have_the_pulse_of_their_search() {
+        let values: Vec<u64> = (0..1 << 17).map(crate::hash::scattered).collect();
+        let beats = |linkage| {
+            let mut beats = Beats(0);
+            keepers(CodeSlice::fingerprints(&values), 3, linkage, &mut beats).unwrap();
+            beats.0
+        };
+        let (connected, leader) = (beats(Linkage::Connected), beats(Linkage::Leader));
+        assert!(leader > connected && connected > 0, "{leader} and {connected} heartbeats");
+    }
+
     proptest! {
         #[test]
         fn clusters_are_those_of_the_definition(values in crowded(), radius in 0u32..40) {
@@ -427,6 +451,7 @@ mod tests {
             let found = leaders(CodeSlice::fingerprints(&values), &radius.into(), LeaderLimits { kept, met }, &mut fractions).unwrap();
             prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
             prop_assert!(fractions.0.is_sorted() && fractions.0.iter().all(|share| *share < 1.0), "{:?}", fractions.0);
+            prop_assert!(values.is_empty() || fractions.0.len() > 1, "no fraction of {} rows", values.len());
         }
     }
 }

@@ -134,6 +134,13 @@ mod tests {
     }
 
     #[test]
+    fn a_long_text_has_a_pulse() {
+        let mut pauses = 0;
+        assert_eq!(fold(&"ά".repeat(2 * STRIDE), &mut || pauses += 1).unwrap(), "α".repeat(2 * STRIDE));
+        assert!(pauses >= 3, "{pauses} pauses");
+    }
+
+    #[test]
     fn letters_and_other_marks_stay() {
         for text in
             ["été ệ İ ё й", "x\u{301}", "हिन्दी", "ไม่มี", "ء ا و ي ه", "\u{5be}\u{5c0}\u{5c3}", "が", "한"]

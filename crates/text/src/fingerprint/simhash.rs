@@ -65,3 +65,22 @@ impl SimHasher {
         Ok(result)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::SCHEMES;
+
+    /// Also where a text has no features, or all are equal.
+    #[test]
+    fn every_scheme_has_a_pulse() {
+        let folded = ["folded:doc2", "folded:word:2"].map(|name| name.parse().unwrap());
+        for scheme in SCHEMES.iter().map(|family| family.example()).chain(folded) {
+            for piece in [" ", "a", "a ", "é ", "語", "ά\n", "\u{300}"] {
+                let (text, mut beats) = (piece.repeat((1 << 21) / piece.len()), 0);
+                SimHasher::default().fingerprint(&text, scheme, &mut || beats += 1).unwrap();
+                assert!(beats >= 2, "{beats} heartbeats for {piece:?} by {scheme}");
+            }
+        }
+    }
+}

@@ -347,6 +347,7 @@ mod tests {
             modulus in prop_oneof![
                 Just(MERSENNE_61),
                 (1u32..63).prop_map(|bits| 1u64 << bits),
+                2u64..1 << 32,
                 2u64..1 << 40,
                 1u64 << 62..1 << 63,
             ],
