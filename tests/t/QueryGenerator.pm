@@ -215,9 +215,10 @@ my %parts = (
 # The ways to send a query to the server.
 my @ways = (qw(literal literal literal generic generic custom auto cursor cursor));
 
-# Settings that all ways share, and those with which an index is used.
+# Settings that all ways share, and those with which an index is used. Workers cost as much as a scan of a table: if they
+# cost nothing, a scan that is repeated for each row of a nested loop starts thousands of them.
 my @shared_settings = (('SET LOCAL max_parallel_workers_per_gather = 0') x 5, 'SET LOCAL ROLE reader',
-	'SET LOCAL max_parallel_workers_per_gather = 1; SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 0; SET LOCAL parallel_tuple_cost = 0');
+	'SET LOCAL max_parallel_workers_per_gather = 1; SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 20; SET LOCAL parallel_tuple_cost = 0');
 my @index_settings = (('') x 3, 'SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_indexscan = off',
 	('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off') x 3);
 
@@ -344,6 +345,8 @@ sub query
 	my ($self) = @_;
 	my $shape = pick(sort keys %shapes);
 	my $query = { shape => $shape, types => [], shared => pick(@shared_settings) . '; ' . work_mem(), index => pick(@index_settings), near_join => pick(@join_settings) };
+	# Where a nested loop does not keep the rows that workers return, it starts workers for each outer row.
+	if ($query->{shared} =~ /parallel_setup_cost/) { s/(?:; )?SET LOCAL enable_material = off// for @$query{qw(index near_join)} }
 	# PostgreSQL has other ways for a full join with an equality, and may find them cheaper.
 	$query->{near_join} = 'SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off' if $shape eq 'full_join';
 	my $text = "{$shape}";
