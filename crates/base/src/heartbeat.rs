@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn sorting_has_a_pulse() {
-        let count = if cfg!(miri) { 17_000 } else { 100_000 };
+        let count = if cfg!(miri) { 2_000 } else { 100_000 };
         let mut values: Vec<u64> =
             (0..count).map(|value: u64| value.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         let mut expected = values.clone();
