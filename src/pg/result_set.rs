@@ -1,7 +1,9 @@
 //! The rows of a set-returning function: in memory up to `work_mem`, then in a temporary file.
 
 use super::call::{Argument, Call};
-use pgrx::{IntoDatum, pg_sys};
+use super::report::{SqlError, UnwrapOrReport, report};
+use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use pgrx::{IntoDatum, PgMemoryContexts, pg_sys};
 
 /// The rows that the call in progress returns.
 pub(crate) struct ResultSet {
@@ -11,23 +13,50 @@ pub(crate) struct ResultSet {
 
 impl Argument for ResultSet {
     unsafe fn read(call: Call, _: usize) -> Self {
-        // SAFETY: the call is in progress, and `resultinfo` is what the function has set; it raises an error
-        // unless the call returns a set of records. The store lives as long as the query.
-        unsafe {
-            pg_sys::InitMaterializedSRF(call.info(), 0);
-            let result = &*(*call.info()).resultinfo.cast::<pg_sys::ReturnSetInfo>();
-            Self { store: result.setResult, columns: result.setDesc }
-        }
+        // SAFETY: the function returns a set of records, as the caller promises.
+        unsafe { Self::of(call.info()) }.unwrap_or_report()
     }
 }
 
 impl ResultSet {
+    /// # Safety
+    /// The argument must be the call in progress, of a function declared to return a set of records with OUT
+    /// parameters.
+    unsafe fn of(call: pg_sys::FunctionCallInfo) -> Result<Self, SqlError> {
+        // SAFETY: `resultinfo` is a ReturnSetInfo if the caller accepts a set. The store is made in memory
+        // that lives as long as the query.
+        unsafe {
+            let result = (*call).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+            let takes_set = !result.is_null() && pgrx::is_a(result.cast(), pg_sys::NodeTag::T_ReturnSetInfo);
+            if !takes_set
+                || (*result).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize as i32 == 0
+            {
+                return Err(set_not_accepted());
+            }
+            let result = &mut *result;
+            let backwards =
+                result.allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random as i32 != 0;
+            let mut columns = std::ptr::null_mut();
+            let class = pg_sys::get_call_result_type(call, std::ptr::null_mut(), &raw mut columns);
+            if class != pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE {
+                return Err(set_not_accepted());
+            }
+            PgMemoryContexts::For((*result.econtext).ecxt_per_query_memory).switch_to(|_| {
+                let columns = pg_sys::CreateTupleDescCopy(columns);
+                let store = pg_sys::tuplestore_begin_heap(backwards, false, pg_sys::work_mem);
+                result.returnMode = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
+                result.setResult = store;
+                result.setDesc = columns;
+                Ok(Self { store, columns })
+            })
+        }
+    }
+
     /// Adds a row. `None` is NULL.
     pub(crate) fn put<const N: usize>(&mut self, values: [Option<pg_sys::Datum>; N]) {
         let mut nulls = values.map(|value| value.is_none());
         let mut values = values.map(|value| value.unwrap_or(pg_sys::Datum::null()));
-        // SAFETY: PostgreSQL has made the store; the declared rows have N columns of the types of these
-        // values.
+        // SAFETY: `of` has made the store; the declared rows have N columns of the types of these values.
         unsafe {
             pg_sys::tuplestore_putvalues(self.store, self.columns, values.as_mut_ptr(), nulls.as_mut_ptr());
         }
@@ -37,4 +66,12 @@ impl ResultSet {
 /// A mean or a share, with four digits after the point.
 pub(crate) fn rounded(number: f64) -> Option<pg_sys::Datum> {
     ((number * 1e4).round() / 1e4).into_datum()
+}
+
+fn set_not_accepted() -> SqlError {
+    report(
+        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+        "set-valued function called in context that cannot accept a set",
+    )
+    .set_hint("Call it in the FROM clause.")
 }
