@@ -92,7 +92,7 @@ like($err, qr/canceling statement due to user request/, 'which was one');
 # A sketch with all hashes of a long text is refused before it is computed.
 ($code, $out, $err) = run_psql($node, 'postgres', "SELECT manber_sketch($distinct, 50, 0)");
 like($err, qr/sketch has more than 8388608 values/, 'a sketch has a limit');
-like($err, qr/HINT:  Raise sample_bits/, 'and says what to do');
+like($err, qr/HINT:  Increase sample_bits/, 'and says what to do');
 
 ($code, $out, $err) = run_psql($node, 'postgres', "SELECT extract_text(body) FROM $huge");
 like($err, qr/document of 1\d{9} bytes is longer than 268435456/, 'HTML has a limit');
