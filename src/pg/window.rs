@@ -73,12 +73,15 @@ impl WindowPartition {
     ) -> Result<(), SqlError> {
         let mut scratch = PgMemoryContexts::new("simhash_pg arguments of a window function");
         let mut values = vec![None; arguments.len()]; // Bounded: the arguments of a function.
+        // Bounded: as many.
+        let layouts: Vec<_> = arguments.iter().map(|&argument| self.layout(argument)).collect();
         for row in 0..rows {
             // SAFETY: the memory context belongs to this function.
             unsafe {
                 scratch.switch_to(|_| {
-                    for (value, &argument) in values.iter_mut().zip(arguments) {
-                        *value = self.argument_of(argument, row);
+                    for ((value, &argument), layout) in values.iter_mut().zip(arguments).zip(&layouts) {
+                        // The next call of the function frees the row that this value may belong to.
+                        *value = self.argument_of(argument, row).map(|value| layout.copy(value));
                     }
                     take(&values)
                 })
