@@ -15,7 +15,7 @@ use Test::More;
 use PostgreSQL::Test::Utils;
 use SimhashTest;
 
-# Of each change the same tables. With seed 1831339681 a parallel worker runs an expression of an index.
+# Each change is tested with the same tables. With seed 1831339681, a parallel worker runs an expression of an index.
 my $seed = $ENV{SEED} // ($ENV{CANARIES} ? int rand 2**31 : 1762547357);
 diag("seed $seed");
 srand $seed;

@@ -3,8 +3,10 @@
 use super::rows::{BatchRow, KeptColumns};
 use super::side::JoinSide;
 use crate::pg::report::SqlError;
-use crate::plan::near_join::{BySide, Side, StoredJoin};
+use crate::plan::near_join::{BySide, Side, StoredJoin, memory};
+use base::OutOfMemory;
 use hamming::code::CodeSlice;
+use hamming::near_pairs::{PairDivision, PairSearch};
 use pgrx::pg_sys::Datum;
 
 /// Outer rows, and the inner rows with which they are joined.
@@ -28,6 +30,23 @@ impl JoinBatch {
     /// The codes to search, of the outer and the inner side.
     pub(super) fn codes<'a>(&'a self, joined: &'a BySide<Vec<u64>>) -> [CodeSlice<'a>; 2] {
         Side::BOTH.map(|side| self[side].searched_codes(&joined[side]))
+    }
+
+    /// The search for the near pairs of these codes. If the rows were divided, the plan of that and the number
+    /// of the pass say which pairs belong to the partition of the batch.
+    pub(super) fn search(
+        &self,
+        joined: &BySide<Vec<u64>>,
+        radii: &[u32],
+        divided: Option<(&PairDivision, usize)>,
+    ) -> Result<PairSearch, OutOfMemory> {
+        match divided {
+            Some((division, pass)) => division.search(pass),
+            None => {
+                let radii = self[Side::Outer].radii(radii);
+                PairSearch::between(self.codes(joined), radii, memory::widest_segment())
+            }
+        }
     }
 
     /// Writes the columns of an outer row and an inner row. One of the rows may be missing.

@@ -26,8 +26,7 @@ pub(super) struct PairFinder {
 }
 
 impl PairFinder {
-    /// Prepares to search a batch. If the rows were divided, the plan of that and the number of the pass say
-    /// which pairs belong to the partition of the batch.
+    /// Prepares to search a batch, whose rows may have been divided.
     pub(super) fn begin(
         &mut self,
         batch: &JoinBatch,
@@ -41,13 +40,7 @@ impl PairFinder {
         for side in Side::BOTH {
             self.joined[side] = batch[side].joined_codes()?;
         }
-        self.search = Some(match divided {
-            Some((division, pass)) => division.search(pass)?,
-            None => {
-                let radii = batch[Side::Outer].radii(radii);
-                PairSearch::between(batch.codes(&self.joined), radii, memory::widest_segment())?
-            }
-        });
+        self.search = Some(batch.search(&self.joined, radii, divided)?);
         Ok(())
     }
 

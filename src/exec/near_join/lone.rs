@@ -11,9 +11,9 @@ use super::spill::SpilledRows;
 use super::summary::SideSummary;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
-use crate::plan::near_join::{BySide, JoinKind, Side, memory};
+use crate::plan::near_join::{BySide, JoinKind, Side};
 use base::{Heartbeat, OutOfMemory};
-use hamming::near_pairs::{PairSearch, PairSink};
+use hamming::near_pairs::PairSink;
 use pgrx::pg_sys::MemoryContext;
 
 /// The rows of two equal files that are near another row. `empty` makes sides for the rows of the files,
@@ -42,14 +42,8 @@ pub(crate) unsafe fn rows_with_near_ones(
             partitions.rewind(Side::Outer);
             while partitions.load(Side::Outer, &mut batch)? {
                 let joined = BySide([batch[Side::Outer].joined_codes()?, batch[Side::Inner].joined_codes()?]);
-                let codes = batch.codes(&joined);
-                let search = match partitions.pass() {
-                    Some((division, pass)) => division.search(pass)?,
-                    None => {
-                        PairSearch::between(codes, batch[Side::Outer].radii(radii), memory::widest_segment())?
-                    }
-                };
-                search.all(codes, &mut check_for_interrupts, &mut OtherRows(&batch))?;
+                let search = batch.search(&joined, radii, partitions.pass())?;
+                search.all(batch.codes(&joined), &mut check_for_interrupts, &mut OtherRows(&batch))?;
             }
         }
     }

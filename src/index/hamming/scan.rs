@@ -329,7 +329,7 @@ pub(super) unsafe extern "C-unwind" fn amparallelrescan(scan: pg_sys::IndexScanD
 ///
 /// # Safety
 /// The scan must have begun, and last as long as the result is used.
-pub(super) unsafe fn stretches_of(scan: &pg_sys::IndexScanDescData) -> Option<&'static SharedStretches> {
+unsafe fn stretches_of(scan: &pg_sys::IndexScanDescData) -> Option<&'static SharedStretches> {
     // SAFETY: `aminitparallelscan` has written it, and it stays as long as the scan.
     unsafe { shared_by_scan(scan).cast::<SharedStretches>().as_ref() }
 }
