@@ -2,8 +2,7 @@
 -- processor seconds. Called with -v rows=N -v appends=N -v batch=N -v codes='bigint bit'.
 SET client_min_messages = warning;
 CREATE TABLE measured_appended (number serial, part text, what text, seconds double precision, rows bigint);
-CREATE FUNCTION processor_seconds() RETURNS double precision LANGUAGE sql VOLATILE AS
-    $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::double precision / 1e9$$;
+\ir processor_seconds.sql
 CREATE PROCEDURE measure_appended(part text, what text, query text) LANGUAGE plpgsql AS $$
 DECLARE
     started double precision := processor_seconds();

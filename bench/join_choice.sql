@@ -4,8 +4,7 @@
 -- all of them, and of comparing all rows, measured so too. Each measurement ends after a limit of time.
 -- 5 ms are added before times are compared. Called with -v rows=N -v limit=10s.
 SET client_min_messages = warning;
-CREATE FUNCTION processor_seconds() RETURNS double precision LANGUAGE sql VOLATILE AS
-    $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::double precision / 1e9$$;
+\ir processor_seconds.sql
 CREATE FUNCTION code64(i bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
     $$SELECT CASE WHEN i % 10 = 0 THEN hashint8extended(i - 1, 1) # (1::bigint << (i % 61)::integer) ELSE hashint8extended(i, 1) END$$;
 CREATE FUNCTION word(i bigint, seed bigint) RETURNS bit(64) LANGUAGE sql IMMUTABLE AS

@@ -22,8 +22,7 @@ CREATE TABLE looked AS SELECT id, si, (si # (id % 3))::bit(64) || hashint8extend
 VACUUM ANALYZE newcomer, blocked, upload, dense, half_equal, looked, copy;
 
 CREATE TABLE measured_joins (number serial, part text, what text, seconds double precision, rows bigint, memory text);
-CREATE FUNCTION processor_seconds() RETURNS double precision LANGUAGE sql VOLATILE AS
-    $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::double precision / 1e9$$;
+\ir processor_seconds.sql
 -- The query has to have this in its plan. A nested loop and a near join are each forced by what else is off.
 CREATE PROCEDURE measure_join(part text, what text, plan text, query text) LANGUAGE plpgsql AS $$
 DECLARE

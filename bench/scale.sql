@@ -3,8 +3,7 @@
 SET client_min_messages = warning;
 \ir fingerprints.sql
 CREATE TABLE IF NOT EXISTS measured_scale (number serial, rows bigint, what text, unit text, spent double precision, peak_mb numeric, temporary_mb numeric);
-CREATE OR REPLACE FUNCTION processor_seconds() RETURNS double precision LANGUAGE sql VOLATILE AS
-    $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::double precision / 1e9$$;
+\ir processor_seconds.sql
 -- What a statement takes of the processor, of memory beside what the session has already and shared buffers, and of temporary
 -- files. A query is given as one of EXPLAIN, which counts the files.
 CREATE OR REPLACE PROCEDURE measure_scale(rows bigint, what text, statement text) LANGUAGE plpgsql AS $$
