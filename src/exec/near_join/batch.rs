@@ -32,8 +32,8 @@ impl JoinBatch {
         Side::BOTH.map(|side| self[side].searched_codes(&joined[side]))
     }
 
-    /// The search for the near pairs of these codes. If the rows were divided, the plan of that and the number
-    /// of the pass say which pairs belong to the partition of the batch.
+    /// The search for the near pairs of these codes. If the rows were divided, the plan of that and the
+    /// number of the pass say which pairs belong to the partition of the batch.
     pub(super) fn search(
         &self,
         joined: &BySide<Vec<u64>>,
