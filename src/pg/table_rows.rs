@@ -4,19 +4,21 @@
 //! has to look up a row before it can decide whether to return it.
 //!
 //! A scan runs with the rights of whoever queries, and the index belongs to the owner of the table. So the
-//! scan computes no expression of the index, except for that of the code, which the query contains as well:
-//! otherwise the planner would not have chosen the index.
+//! scan computes no expression of the index, except for that of the code if the query has a condition on it,
+//! and so contains it. `RelationGetIndexExpressions` is not called: it computes what is constant in each of
+//! the expressions, and a parallel worker would be the first to call it.
 
 use super::compat::count_fetch;
 use super::executor::{read_columns, reset, value};
 use super::nodes::elements;
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, SysCacheIdentifier::INDEXRELID};
 
 /// Looks up the codes of rows for a scan.
 pub(crate) struct TableRows {
     scan: pg_sys::IndexScanDesc,
     slot: *mut pg_sys::TupleTableSlot,
-    code: IndexedCode,
+    /// `None` if the scan has no condition on the code.
+    code: Option<IndexedCode>,
 }
 
 /// What the first column of an index is computed from.
@@ -39,7 +41,10 @@ impl IndexedCode {
             }
             let executor = pg_sys::CreateExecutorState();
             (*pg_sys::MakePerTupleExprContext(executor)).ecxt_scantuple = slot;
-            let expression = elements(pg_sys::RelationGetIndexExpressions(index))[0];
+            let (row, column) = ((*index).rd_indextuple, pg_sys::Anum_pg_index_indexprs as i16);
+            let all = pg_sys::SysCacheGetAttr(INDEXRELID as i32, row, column, &mut false);
+            let all = pg_sys::stringToNode(pg_sys::text_to_cstring(all.cast_mut_ptr()));
+            let expression = elements(all.cast())[0];
             Self::Expression(pg_sys::ExecPrepareExpr(expression.cast(), executor), executor)
         }
     }
@@ -70,12 +75,12 @@ impl TableRows {
     /// # Safety
     /// The scan must be one that returns rows, not a bitmap, and must last as long as the result is used. The
     /// result is allocated in the current memory context, and must be freed by [`release`](Self::release).
-    pub(crate) unsafe fn of(scan: pg_sys::IndexScanDesc) -> Self {
+    pub(crate) unsafe fn of(scan: pg_sys::IndexScanDesc, reads_code: bool) -> Self {
         // SAFETY: a scan that returns rows has its table.
         unsafe {
             let table = (*scan).heapRelation;
             let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
-            Self { scan, slot, code: IndexedCode::of((*scan).indexRelation, slot) }
+            Self { scan, slot, code: reads_code.then(|| IndexedCode::of((*scan).indexRelation, slot)) }
         }
     }
 
@@ -135,7 +140,7 @@ impl TableRows {
                 return None;
             }
             count_fetch((*self.scan).indexRelation);
-            let result = self.code.read(self.slot).map(read);
+            let result = self.code.as_ref().and_then(|code| code.read(self.slot)).map(read);
             self.clear();
             result
         }
@@ -146,7 +151,7 @@ impl TableRows {
         // SAFETY: `of` has made them.
         unsafe {
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
-            if let IndexedCode::Expression(_, executor) = self.code {
+            if let Some(IndexedCode::Expression(_, executor)) = self.code {
                 pg_sys::FreeExecutorState(executor);
             }
         }

@@ -81,9 +81,11 @@ impl ScanState {
     /// # Safety
     /// The scan must return rows, and be the one with this state.
     unsafe fn look_at_rows(&mut self, scan: pg_sys::IndexScanDesc) -> &TableRows {
-        self.rows.get_or_insert_with(|| {
-            // SAFETY: the scan returns rows, as the caller promises, and keeps this state until it ends.
-            unsafe { PgMemoryContexts::For(self.memory).switch_to(|_| TableRows::of(scan)) }
+        // SAFETY: the scan returns rows, as the caller promises, and keeps this state until it ends.
+        self.rows.get_or_insert_with(|| unsafe {
+            let keys = slice((*scan).keyData, (*scan).numberOfKeys);
+            let reads_code = (*scan).numberOfOrderBys > 0 || keys.iter().any(|key| key.sk_attno == 1);
+            PgMemoryContexts::For(self.memory).switch_to(|_| TableRows::of(scan, reads_code))
         })
     }
 }
