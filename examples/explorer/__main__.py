@@ -18,11 +18,11 @@ def main() -> int:
     parser.add_argument("--database", required=True, help="a name, or a connection string of libpq")
     parser.add_argument("--table", required=True)
     for column in ("text", "fingerprint", "key", "title", "picture"):
-        parser.add_argument(f"--{column}", help="a column; looked for if it is not given")
-    parser.add_argument("--scheme", help="of the fingerprints; found by trying if it is not given")
-    parser.add_argument("--port", type=int, default=8765, help="0 takes a free one")
+        parser.add_argument(f"--{column}", help="a column; detected if it is not specified")
+    parser.add_argument("--scheme", help="that of the fingerprints; detected if it is not specified")
+    parser.add_argument("--port", type=int, default=8765, help="0 selects a free one")
     parser.add_argument("--trust", default="", metavar="ROLE,ROLE",
-                        help="roles, such as the table's owner, whose code may run with all rights of yours")
+                        help="roles, such as the table's owner, whose code may be executed with all of your privileges")
     options: dict[str, str] = {name: value for name, value in vars(parser.parse_args()).items() if value is not None}
     port, trust = int(options.pop("port")), tuple(name for name in options.pop("trust").split(",") if name)
     try:
@@ -31,10 +31,10 @@ def main() -> int:
     except (Unsuitable, psycopg.Error) as problem:
         return fail(str(problem).strip())
     except (OSError, OverflowError) as problem:
-        return fail(f"Port {port} cannot be used ({problem}). PORT= chooses another one.")
+        return fail(f"Port {port} cannot be used ({problem}). Select another one by PORT=.")
     print(f"table {table.schema}.{table.name}: {table.columns}")
     place = f"http://{LOOPBACK}:{server.server_address[1]}/"
-    print(f"open {place} in a browser of this machine; Ctrl-C ends it", flush=True)
+    print(f"open {place} in a browser on this machine; press Ctrl-C to stop", flush=True)
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, stop)
     try:
@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def stop(*_: object) -> None:
-    """Ends the server at the first signal. After Ctrl-C in a terminal, the script around us sends a second one."""
+    """Stops the server at the first signal. After Ctrl-C in a terminal, the calling script sends a second one."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: None)
     raise KeyboardInterrupt

@@ -30,11 +30,11 @@ PART_HEADER = re.compile(
 
 
 def too_large() -> Refused:
-    return Refused(413, "This is too large", f"A text may have {LARGEST_UPLOAD // 1_000_000} MB. Take a part of it.")
+    return Refused(413, "This is too large", f"The limit for a text is {LARGEST_UPLOAD // 1_000_000} MB. Use a part of it.")
 
 
 def unknown() -> Refused:
-    return Refused(400, "This is no form of the explorer", "The links above lead to its pages.")
+    return Refused(400, "This form does not belong to the explorer", "The links above lead to the explorer's pages.")
 
 
 def boundary_of(kind: str) -> bytes | None:

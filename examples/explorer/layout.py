@@ -1,4 +1,4 @@
-"""What all pages share: the frame around them, lists of documents, and pages that say what went wrong."""
+"""Parts of all pages: the frame around them, lists of documents, and pages that report errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Page:
 
 
 class Refused(Exception):
-    """What a visitor asked for cannot be shown."""
+    """A requested page cannot be shown."""
 
     def __init__(self, status: int, title: str, advice: str) -> None:
         self.status, self.title, self.advice = status, title, advice
@@ -153,15 +153,15 @@ def refusal(table: Table, refused: Refused) -> Page:
 ADVICE: list[tuple[type[psycopg.Error], int, str, str]] = [
     (psycopg.errors.QueryCanceled, 503, f"The query took longer than {STATEMENT_TIMEOUT}",
      "A smaller radius, shorter texts or an index of type hamming make it faster."),
-    (psycopg.errors.InsufficientPrivilege, 403, "The role may not read this",
-     "The owner of the table says: GRANT SELECT ON {table} TO the role of the explorer."),
-    (psycopg.DataError, 400, "A value does not fit", "The message below is PostgreSQL's own."),
-    (psycopg.errors.UndefinedTable, 500, "The table is gone", "Start the explorer again."),
+    (psycopg.errors.InsufficientPrivilege, 403, "The role lacks a privilege",
+     "The owner of the table can grant it: GRANT SELECT ON {table} TO the role of the explorer."),
+    (psycopg.DataError, 400, "Invalid value", "PostgreSQL's message is shown below."),
+    (psycopg.errors.UndefinedTable, 500, "The table no longer exists", "Start the explorer again."),
     (psycopg.errors.UndefinedColumn, 500, "The table has changed", "Start the explorer again."),
     (psycopg.errors.UndefinedFunction, 500, "A function is missing",
      "The extension in this database is older: ALTER EXTENSION simhash_pg UPDATE."),
-    (psycopg.OperationalError, 503, "PostgreSQL cannot answer now", "See whether it runs, and load the page again."),
-    (psycopg.Error, 500, "PostgreSQL refused the query", "The message below is PostgreSQL's own."),
+    (psycopg.OperationalError, 503, "PostgreSQL is not available", "Check that the server is running, and load the page again."),
+    (psycopg.Error, 500, "The query failed", "PostgreSQL's message is shown below."),
 ]
 
 

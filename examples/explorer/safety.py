@@ -1,10 +1,11 @@
 """What is checked before a table is read, and again after a page has read it: whose code could run, and as whom.
 
-A table brings code along. PostgreSQL runs the functions of a view and of row security with the rights of whoever reads
-it, and when it plans a query, it evaluates expressions of indexes, statistics, constraints and partition keys. The
-owner of the table can add such code at any time, even between two statements of one transaction. Therefore the role of
-the explorer must not be able to do anything that the owner of the table cannot do: it may read this table, and has no
-other privileges. Any other role is refused, unless the user trusts the owner of the table by name.
+A table can contain code. PostgreSQL executes the functions of a view and of row-level security policies with the
+privileges of the role that reads it, and when it plans a query, it evaluates expressions of indexes, statistics,
+constraints and partition keys. The owner of the table can add such code at any time, even between two statements of one
+transaction. Therefore the role of the explorer must not be able to do anything that the owner of the table cannot do:
+it may read this table, and has no other privileges. Any other role is refused, unless the user trusts the owner of the
+table by name.
 
 Within these limits, code of others is refused as well, in the transaction that reads. The search path is no way in: it
 is pg_catalog alone, and the functions of the extension are called by their schema, with arguments of exactly their
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, LiteralString
 
 SCRIPT = "examples/explorer/role.sql"
-READER = f"Make a role that can only read the table: psql -v schema=... -v table=... -f {SCRIPT}."
+READER = f"Create a role that can only read the table: psql -v schema=... -v table=... -f {SCRIPT}."
 
 
 class Unsuitable(Exception):
@@ -72,9 +73,9 @@ OVERLOADS: LiteralString = (
     FROM pg_proc AS p JOIN pg_extension AS e ON e.extnamespace = p.pronamespace AND e.extname = 'simhash_pg'
     WHERE proname = ANY(%(functions)s) AND proowner NOT IN """ + TRUSTED)
 KIND: LiteralString = """
-    SELECT oid::regclass || CASE relkind WHEN 'v' THEN ' is a view: its functions run with the rights of who reads it'
-                                         WHEN 'f' THEN ' is a foreign table: its owner chooses what is asked elsewhere'
-                                         ELSE ' has row security: its functions run with the rights of who reads it' END
+    SELECT oid::regclass || CASE relkind WHEN 'v' THEN ' is a view: its functions run with the reader''s privileges'
+                                         WHEN 'f' THEN ' is a foreign table: its owner chooses where queries are sent'
+                                         ELSE ' has row security: its functions run with the reader''s privileges' END
            AS reason, ARRAY[pg_get_userbyid(relowner)::text] AS roles
     FROM pg_class AS c
     WHERE ((oid = %(table)s AND (relkind = 'v' OR row_security_active(oid)))
@@ -123,7 +124,7 @@ def restrict(connection: psycopg.Connection[Any], timeout: str) -> None:
 def check(connection: psycopg.Connection[Any], table: int, columns: list[str], trusted: Sequence[str]) -> None:
     """Raises Unsuitable if code of others could run, or if the role may do more than read the table.
 
-    The roles that are trusted are those whose code may run with the rights of the explorer's role.
+    The roles that are trusted are those whose code may run with the privileges of the explorer's role.
     """
     found = connection.execute(RELATIONS, {"table": table}).fetchone()
     relations, owners = found or ([], [])
@@ -140,8 +141,8 @@ def check(connection: psycopg.Connection[Any], table: int, columns: list[str], t
             names = ",".join(dict.fromkeys([*trusted, *roles]))
             raise Unsuitable(
                 f"Not shown, because the owner of the table could do whatever your role may do: {reason}. {READER}"
-                f" If you trust the owner with all rights of your role: TRUST={names}."
+                f" If you trust the owner with all privileges of your role: TRUST={names}."
                 if query is ROLE
-                else f"Not shown, because code of others could run with the rights of your role: {reason}."
+                else f"Not shown, because code of others could run with the privileges of your role: {reason}."
                 f" If you have read that code and trust its owner: TRUST={names}."
             )

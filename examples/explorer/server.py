@@ -139,7 +139,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         except Exception:
             traceback.print_exc(file=sys.stderr)
-            page = refusal(table, Refused(500, "The explorer has a fault", "Its terminal shows where."))
+            page = refusal(table, Refused(500, "Internal error", "The explorer's terminal shows the cause."))
         self.send(page.status, "text/html; charset=utf-8", page.body.source.encode("utf-8", "replace"))
 
     def answer_picture(self) -> None:
@@ -158,7 +158,7 @@ class Handler(BaseHTTPRequestHandler):
         """Refuses what a page elsewhere makes a browser send, before anything of it is read."""
         # By a host name of its own, such a page could read what we answer.
         if self.headers.get("Host", "").split(":")[0] not in HOSTS:
-            raise Refused(403, "This host is not served", f"The explorer is at http://{LOOPBACK}.")
+            raise Refused(403, "This host name is not accepted", f"The explorer is at http://{LOOPBACK}.")
         # It cannot read an answer, but make us work. A link elsewhere may lead to the first page, which is quick.
         site, origin = self.headers.get("Sec-Fetch-Site"), self.headers.get("Origin")
         is_foreign = site not in {None, "same-origin", "none"} or (
@@ -166,14 +166,14 @@ class Handler(BaseHTTPRequestHandler):
             origin not in {None, f"http://{self.headers.get('Host')}"} and site != "same-origin"
         )
         if is_foreign and (self.command == "POST" or self.path != "/"):
-            raise Refused(403, "A page elsewhere asked for this", "Enter the address yourself, or begin with Search.")
+            raise Refused(403, "This request came from another site", "Enter the address yourself, or begin with Search.")
 
     def page(self, fields: Fields) -> Page:
         page = ROUTES.get(self.path.partition("?")[0])
         if not page:
-            raise Refused(404, "There is no such page", "The links above lead to those that there are.")
+            raise Refused(404, "There is no such page", "The links above lead to the existing pages.")
         if "\0" in "".join(fields.values()):
-            raise Refused(400, "This is not text", "It has characters of value 0. A text file in UTF-8 has none.")
+            raise Refused(400, "This is not text", "It contains the character U+0000, which text files do not contain.")
         with self.server.turns, self.server.table.reading() as connection:
             return page(Queries(self.server.table, connection), fields)
 

@@ -45,7 +45,7 @@ class Wanted:
     title: str | None = None
     picture: str | None = None
     scheme: str | None = None
-    # The roles whose code may run with the rights of the role that connects.
+    # The roles whose code may run with the privileges of the role that connects.
     trust: tuple[str, ...] = ()
 
     def connect(self) -> Connection:

@@ -21,9 +21,10 @@ FROM hamming_histogram('document', 'si', body => 'body')
 WHERE distance <= 10 OR distance IN (12, 14, 16, 18) ORDER BY distance;
 
 \set ECHO none
-\echo '3. A second code, in which words weigh more that fewer texts contain, decides'
-\echo 'which rows belong together. The first code may then differ in more bits (18 of'
-\echo '64), because what is near by chance differs in more than 50 of these 256 bits.'
+\echo '3. A second code, in which rare words have more weight, decides which rows'
+\echo 'belong together. The first code may then differ in more bits (18 of 64), because'
+\echo 'texts that are near by chance differ in more than 50 of the 256 bits of the'
+\echo 'second code.'
 \echo 'The longest text of each cluster is its keeper.'
 \echo
 \set ECHO queries
@@ -40,7 +41,7 @@ WHERE members > 1;
 
 \set ECHO none
 \echo '4. Which share of the words and numbers of each text does its keeper contain?'
-\echo 'If it contains all of them, no word is lost without the text. The others stay:'
+\echo 'If it contains all of them, deleting the text loses no word. The others stay:'
 \echo 'they may be versions, or siblings that were made from one template.'
 \echo
 \set ECHO queries
@@ -55,7 +56,7 @@ SELECT CASE WHEN contained = 1 THEN 'goes' ELSE 'stays' END AS decision,
 FROM duplicate GROUP BY decision ORDER BY decision;
 
 \set ECHO none
-\echo '5. Texts that stay, those of which the least is in their keeper first:'
+\echo '5. Texts that stay, those of which the keeper contains the least first:'
 \echo
 \set ECHO queries
 SELECT right(d.title, 30) AS title, right(k.title, 30) AS keeper,
@@ -81,15 +82,16 @@ SELECT right(title, 17) AS title, right(keeper, 17) AS keeper, distance, length,
 FROM pair, shared_passages(a, b, 60) ORDER BY length DESC LIMIT 4;
 
 \set ECHO none
-\echo '7. The words in which near texts differ: "#" is any number, "share" the share of'
-\echo 'the pairs that differ in this word. Read them before you delete anything.'
+\echo '7. The words in which near texts differ. "#" stands for any number, and "share"'
+\echo 'is the share of the pairs that differ in this word. Read these words before you'
+\echo 'delete anything.'
 \echo
 \set ECHO queries
 SELECT feature, pairs, share::numeric(4, 2)
 FROM near_differences('document', 'rare', 'body', 50) LIMIT 8;
 
 \set ECHO none
-\echo '8. Delete what its keeper contains:'
+\echo '8. Delete the texts that are contained in their keepers:'
 \echo
 \set ECHO queries
 DELETE FROM document USING duplicate

@@ -12,7 +12,7 @@ INSERT INTO sr_document VALUES
     ('090000018006e74e', 'warpte_i_6.txt', B'0001111101011101000101010000111101110110010010010101110010000011'::bigint),
     ('090000018006e764', 'treknolo_i_25',  B'0001101101000101000101010000111101111110010010010101110010010011'::bigint),
     ('090000018006e765', 'warpte.txt',     B'0001111101011101000101010000111101110110010010010101110010000011'::bigint),
-    -- The two files of section 2.2.2, which are like each other and unlike these.
+    -- The two files of section 2.2.2, which are similar to each other, but not to these.
     ('file 1',           'file 1',         -6639445703004650224),
     ('file 2',           'file 2',         -6657454535236512496);
 
@@ -57,5 +57,5 @@ JOIN document AS b ON a.id < b.id AND hamming(a.si, b.si) <= 16,
 ORDER BY hd, a.title;
 \set ECHO none
 \else
-\echo 'There are no texts in /usr/share/common-licenses, so the second part is left out.'
+\echo 'There are no texts in /usr/share/common-licenses, so this part is skipped.'
 \endif

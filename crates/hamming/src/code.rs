@@ -1,11 +1,11 @@
 //! Codes. A code is a sequence of bits, and has a distance from each code with the same number of bits.
 //!
-//! A code has three forms, with the same distances.
-//! - A **fingerprint** is a code of 64 bits as a number, usually made from a text.
-//! - The **bytes** of a code have its first bit as the highest bit of the first byte. Unused bits of the last
-//!   byte are zero. Databases store strings of bits in this form, such as perceptual hashes of images.
-//! - The **words** of a code have up to 64 of its bits each: see [`CodeCutter`]. Algorithms store many codes
-//!   of one length in this form, in a [`CodeSlice`]. A fingerprint is its own only word.
+//! A code can be represented in three ways, which have the same distances:
+//! - A **fingerprint** is a code of 64 bits as a number, usually computed from a text.
+//! - In the **bytes** of a code, its first bit is the highest bit of the first byte, and unused bits of the
+//!   last byte are zero. Databases store bit strings in this form, such as perceptual hashes of images.
+//! - The **words** of a code contain up to 64 of its bits each: see [`CodeCutter`]. Algorithms store many
+//!   codes of one length in this form, in a [`CodeSlice`]. A fingerprint consists of a single word.
 //!
 //! The **distance** of two codes is the number of bits in which they differ. Their **similarity** is the
 //! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.

@@ -1,4 +1,4 @@
-"""Code of others in the database: it is not run with the rights of the explorer's role, or the table is refused."""
+"""Code of others in the database: it is not run with the privileges of the explorer's role, or the table is refused."""
 
 from __future__ import annotations
 

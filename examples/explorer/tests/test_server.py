@@ -158,7 +158,7 @@ def test_errors_of_the_server_say_what_to_do(
     owner.execute("ALTER ROLE explorer NOLOGIN")
     response, page = ask(site, "/")
     owner.execute("ALTER ROLE explorer LOGIN")
-    assert response.status == 503 and "cannot answer now" in page and "not permitted to log in" in page
+    assert response.status == 503 and "is not available" in page and "not permitted to log in" in page
 
 
 def test_columns_are_found_or_a_message_says_what_to_name(owner: psycopg.Connection) -> None:

@@ -1,4 +1,4 @@
-//! All pairs of codes within a radius, without comparing all codes with all.
+//! Finds all pairs of codes within a radius, without comparing every code with every other.
 //!
 //! # The algorithm
 //!
@@ -13,7 +13,7 @@
 //!
 //! At radius 3, four segments have at most three differing bits, so at least one of them is equal in both
 //! codes. All pairs within the radius are found if, for each segment, rows are sorted into buckets by its
-//! bits and each bucket is compared with itself. That is the algorithm of Manku, Jain and Das Sarma
+//! bits and each bucket is compared with itself. This is the algorithm of Manku, Jain and Das Sarma
 //! ("Detecting near-duplicates for web crawling", 2007). For larger radii, equal segments become so short
 //! that buckets are large. Norouzi, Punjani and Fleet (multi-index hashing, 2012) therefore let a segment
 //! differ in some bits, which are called flips: with two segments at radius 3, one of the two differs in at
@@ -37,19 +37,19 @@
 //! these rows.
 //!
 //! Rows may have several codes, all of which have to be near ([`CodeRadii`]). Because the segments of any one
-//! of these codes find all pairs, each plan takes the code whose segments cost least by the sample. So rows
-//! that are near by one code and apart by another are separated by the other, also if they are only some of
-//! the rows: they are a crowd, which is joined by a plan of its own.
+//! of these codes find all pairs, each plan uses the code whose segments have the lowest cost for the sample.
+//! So rows that are near by one code and apart by another are separated by the latter, even if they are only
+//! some of the rows: they form a crowd, which is joined by a plan of its own.
 //!
-//! # What it holds, and what it takes
+//! # Guarantee and cost
 //!
 //! Guarantee: every pair is reported exactly once, by the first segment that can find it.
 //!
-//! Cost: as the plan estimates, which tries all numbers of segments for a word. 10 million scattered
+//! Cost: the plan tries all numbers of segments for a word, and estimates their costs. 10 million scattered
 //! fingerprints take some 10^9 comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is
 //! higher if the result is very large, or if rows are close together without being near, so that no segment
-//! separates them. By the sample, no plan costs more than comparing all rows with all. Some dozens of rows
-//! are compared without a plan.
+//! separates them. According to the sample, no plan costs more than comparing every row with every other.
+//! Some dozens of rows are compared without a plan.
 //! Memory: 12 bytes per row and some 30 MB; the rows of crowded buckets take the same again, up to
 //! `MAX_DEPTH` times.
 
@@ -86,10 +86,10 @@ const CROWD: f64 = (1 << 20) as f64;
 /// How deep crowded buckets may be nested.
 const MAX_DEPTH: usize = 4;
 
-/// Takes near pairs, and may say for which rows it wants no more pairs.
+/// Receives near pairs, and may declare for which rows further pairs are not needed.
 pub trait PairSink {
-    /// How many rows of a side are compared before the sink is asked again which rows it wants. A sink that
-    /// wants few pairs of each row needs a small number.
+    /// How many rows of a side are compared between two calls of `wants`. A sink that needs few pairs of each
+    /// row should return a small number.
     const AT_A_TIME: usize = STRIDE.isqrt();
 
     /// Why the sink ends the search.
@@ -98,13 +98,13 @@ pub trait PairSink {
     /// Takes the places of two near codes. An error ends the search.
     fn found(&mut self, a: u32, b: u32) -> Result<(), Self::Stop>;
 
-    /// Whether a pair of a row of `these` and a row of `those` would be of use. It is only called before a
-    /// large number of comparisons.
+    /// Whether a pair of a row of `these` and a row of `those` is needed. It is called only before a large
+    /// number of comparisons.
     fn wants(&mut self, _these: &[u32], _those: &[u32]) -> bool {
         true
     }
 
-    /// Removes pairs that are of no use from near pairs. `found` is then called for each of the others.
+    /// Removes the pairs that are not needed. `found` is then called for each of the others.
     fn retain(&mut self, _pairs: &mut Vec<(u32, u32)>, _heartbeat: &mut dyn Heartbeat) {}
 
     /// Takes the number of comparisons since the last call.
@@ -296,8 +296,8 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         Ok(true)
     }
 
-    /// Compares two buckets piece by piece, and skips pieces of which the sink wants no pairs. A piece of the
-    /// left starts with the right piece that was compared last: if the sink has found what it wants there, it
+    /// Compares two buckets piece by piece, and skips pieces of which the sink needs no pairs. A piece of the
+    /// left starts with the right piece that was compared last: if the sink has found what it needs there, it
     /// may do so again.
     fn squares(
         &mut self,
@@ -323,13 +323,13 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         Ok(())
     }
 
-    /// Whether the sink wants pairs of these rows on the left and on the right.
+    /// Whether the sink needs pairs of these rows on the left and on the right.
     fn wants(&mut self, left: &[u32], right: &[u32]) -> bool {
         let [these, those] = if self.order == PairOrder::Right { [right, left] } else { [left, right] };
         self.sink.wants(these, those)
     }
 
-    /// Makes a set of comparisons, and reports the pairs that no earlier segment has found.
+    /// Executes a set of comparisons, and reports the pairs that no earlier segment has found.
     fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
         let comparisons = compare(tables, part, &mut self.hits)?;
         self.sink.compared(comparisons);

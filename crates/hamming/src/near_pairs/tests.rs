@@ -201,7 +201,7 @@ fn the_code_that_separates_rows_leads() {
 }
 
 proptest! {
-    /// Finds a partner of a value if and only if a plain loop does, among few values and among crowded ones.
+    /// Finds a match of a value if and only if a plain loop does, among few values and among crowded ones.
     #[test]
     fn one_partner_is_found_if_there_is_one(
         values in fingerprints(),
@@ -273,7 +273,7 @@ proptest! {
     }
 }
 
-/// Divisions are planned for codes with any number of bits that vary, and for any memory.
+/// Divisions are planned for codes with any number of varying bits, and for any memory.
 #[test]
 fn divisions_of_any_codes_are_planned() {
     let words = [0, u64::MAX];
@@ -288,7 +288,7 @@ fn divisions_of_any_codes_are_planned() {
     }
 }
 
-/// Codes are divided into as many parts as memory needs, if their bits suffice.
+/// Codes are divided into as many parts as the memory requires, if their bits suffice.
 #[test]
 fn groups_have_the_bits_that_memory_needs() {
     let words: Vec<u64> = (0..400).map(crate::hash::scattered).collect();
@@ -305,7 +305,7 @@ fn groups_have_the_bits_that_memory_needs() {
     }
 }
 
-/// Finding a pair takes some comparisons, not all with all, and the heartbeat is called between them.
+/// A pair is found without comparing all codes, and the heartbeat is called between the comparisons.
 #[test]
 #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn dense_values_do_not_take_all_comparisons() {
@@ -329,7 +329,7 @@ fn dense_values_do_not_take_all_comparisons() {
     }
 }
 
-/// Wants one partner for each value on the left. The partner has to satisfy a condition.
+/// Needs one match for each value on the left, which must satisfy a condition.
 struct OnePartner {
     condition: fn(u32, u32) -> bool,
     partners: Vec<Option<u32>>,
@@ -357,7 +357,7 @@ impl PairSink for OnePartner {
     }
 }
 
-/// One of many equal rows soon gets a partner, whichever partner the condition accepts.
+/// Many equal rows are matched after few comparisons, whichever of them the condition accepts.
 #[test]
 fn one_partner_of_many_equal_codes() {
     let count = 60_000 / (FEWER * FEWER.min(3)) as u32;
