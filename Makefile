@@ -4,7 +4,7 @@ PG_CONFIG ?= pg_config
 CARGO ?= cargo
 
 export PG_CONFIG
-# `sudo make` would compile anew, and leave files of root among the user's. pgxnclient calls `sudo make install`. Whoever
+# `sudo make` compiles again, and leaves files of root among the user's. pgxnclient calls `sudo make install`. Whoever
 # became a user by `sudo -iu` has SUDO_USER as well, but is not root.
 ifeq ($(MAKELEVEL),0)
 ifneq ($(and $(SUDO_USER),$(filter 0,$(shell id -u)),$(filter-out install uninstall,$(or $(MAKECMDGOALS),help)),$(filter-out 0,$(shell stat -c %u .))),)

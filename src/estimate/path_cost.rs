@@ -155,7 +155,7 @@ fn pages_fetched(planner: Planner, index: PlannedIndex, pages: f64, searches: f6
         return pages.min(index.pages.into());
     }
     let all = (pages * searches).max(1.0);
-    // SAFETY: the index belongs to the query, and the planner knows the sizes of its tables.
+    // SAFETY: the index belongs to the query, and the planner has the sizes of its tables.
     let fetched =
         unsafe { pg_sys::index_pages_fetched(all, index.pages, index.pages.into(), planner.pointer()) };
     fetched / searches

@@ -1,4 +1,4 @@
-//! The indexes: what PostgreSQL asks of an access method or an operator class.
+//! The indexes: what PostgreSQL requires of an access method or an operator class.
 //!
 //! - [`hamming`]: the access method for codes
 //! - [`gist`]: the operator class of GiST for codes

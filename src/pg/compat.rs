@@ -72,7 +72,7 @@ pub(crate) fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::S
     return relation.rd_firstRelfilelocatorSubid;
 }
 
-/// Whether no row of the relation can have NULL in the column. Since 17, the planner knows that. Up to 16,
+/// Whether no row of the relation can have NULL in the column. Since 17, the planner does this. Up to 16,
 /// the catalog is asked, and a table with children must be partitioned: otherwise the children may have NULLs
 /// in a column that is NOT NULL in the table.
 pub(crate) fn is_declared_not_null(

@@ -150,7 +150,7 @@ impl<'p> Relation<'p> {
         paths.iter().map(|path| unsafe { &*path.pointer().cast() })
     }
 
-    /// Changes the costs of some partial paths, and lets the planner compare all partial paths anew.
+    /// Changes the costs of some partial paths, and lets the planner compare all partial paths again.
     ///
     /// # Safety
     /// No other path may have been built on these paths yet.

@@ -13,8 +13,8 @@
 //!
 //! Ordered rows are found in passes, each with a larger radius than the one before.
 //!
-//! Guarantee: every row that the query asks for is reported exactly once, ordered by distance if the query
-//! asks for that. If it asks for rows with one filter, rows with other filters may be reported as well.
+//! Guarantee: every row that the query requests is reported exactly once, ordered by distance if the query
+//! requests that. If it requests rows with one filter, rows with other filters may be reported as well.
 
 use crate::code_scan::scan_codes;
 use crate::key::{IndexKey, RowId, rotated_back};

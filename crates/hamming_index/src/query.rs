@@ -1,4 +1,4 @@
-//! What a scan asks of an index, and the rows that are the answer.
+//! What a scan requests from an index, and the rows that it returns.
 
 use crate::key::RowId;
 use crate::layout::Layout;
@@ -57,7 +57,7 @@ impl CodeBall {
     }
 }
 
-/// The rows that a scan wants, and their order.
+/// The rows that a scan requests, and their order.
 #[derive(Clone, Debug, Default)]
 pub struct SearchQuery {
     /// A code has to lie in all of these balls.

@@ -23,7 +23,7 @@ pub(crate) const FEW: f64 = 20.0;
 const MORE_LEAVES: f64 = 1.5;
 
 /// If the last pass costs at most this multiple of the next pass, the search goes on to the last pass at
-/// once: the other one would often be in vain.
+/// once: the other one would often be wasted.
 pub(crate) const LAST: f64 = 6.0;
 
 /// The expected number of entries in this number of leaves.

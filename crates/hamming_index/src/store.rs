@@ -70,7 +70,7 @@ pub trait Store {
     fn corrupted(&self, page_number: PageNumber, what: &str) -> !;
 }
 
-/// A page that knows its number.
+/// A page together with its number.
 pub trait NumberedPage {
     /// The number of the page.
     fn page_number(&self) -> PageNumber;

@@ -13,7 +13,7 @@
 //! lock only the leaf exclusively, and a walk releases all locks after some leaves. It then continues at a
 //! key, wherever the leaf of that key is by then.
 //!
-//! A walk asks a [`Probe`] for the next key that can match at or after the last leaf's end, and skips the
+//! A walk calls a [`Probe`] for the next key that can match at or after the last leaf's end, and skips the
 //! leaves before it. Cost: one page for each level, and for a range one page for each leaf.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};

@@ -8,8 +8,8 @@
 //! scattered words, this is known in advance. For others, it turns out during the search: if the first bands
 //! read far more leaves than expected, the later ones will, too.
 //!
-//! If only rows with one filter are wanted, their part of the tree of further columns is read instead. Bands
-//! know no filter. So a row that they find counts as a leaf, for it may be fetched from the table in vain.
+//! If only rows with one filter are needed, their part of the tree of further columns is read instead. Bands
+//! cannot apply the filter. A row that they find counts as a leaf, because its heap fetch may be wasted.
 //!
 //! Guarantee: every row within the radius, and with the filter, is reported exactly once; a row within the
 //! radius with another filter at most once. Cost: [`crate::search_cost::pages_read`].
@@ -159,7 +159,7 @@ impl WordSearch {
         report: &mut dyn FnMut(u64, RowId),
     ) -> Walk {
         let query = rotated(self.ball.center, part.tree);
-        // A band knows no filter, so many rows in one leaf are a reason to abandon the bands.
+        // A band cannot apply a filter, so many rows in one leaf are a reason to abandon the bands.
         let limit_of_rows = match (self.sequential.filter, part.filter) {
             (Some(_), None) => Some(self.limits[usize::from(part.tree - self.first)]),
             _ => None,

@@ -105,7 +105,7 @@ impl PairSink for FoundPairs<'_> {
     }
 }
 
-/// Reports the first match of each outer row, and asks for no further pairs of that row.
+/// Reports the first match of each outer row, and requests no further pairs of that row.
 struct FirstMatches<'a> {
     batch: &'a JoinBatch,
     output: &'a mut JoinOutput,

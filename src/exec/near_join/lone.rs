@@ -51,7 +51,7 @@ pub(crate) unsafe fn rows_with_near_ones(
     Ok(std::mem::take(&mut batch[Side::Outer].matched))
 }
 
-/// Notes the rows that are near another row, and asks for no further pairs of such a row.
+/// Notes the rows that are near another row, and requests no further pairs of such a row.
 struct OtherRows<'a>(&'a JoinBatch);
 
 impl OtherRows<'_> {

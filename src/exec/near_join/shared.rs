@@ -62,7 +62,7 @@ impl SharedJoin {
         }
     }
 
-    /// Resets the state for another execution of the node, but for the work that was done.
+    /// Resets the state for another execution of the node, except for the work that was done.
     ///
     /// # Safety
     /// No other process may use the state.

@@ -40,7 +40,7 @@ fn gin_sketch_consistent(call: Call) -> Datum {
     check_for_interrupts();
     let found = found(call);
     if found.is_empty() {
-        // The query has no keys, and GIN asks about every row.
+        // The query has no keys, and GIN calls this for every row.
         return pg_sys::GIN_MAYBE.into();
     }
     // SAFETY: `gin_sketch_query_keys` has returned such a pointer for each key, and GIN passes the pointers

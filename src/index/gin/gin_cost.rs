@@ -136,7 +136,7 @@ struct KeyEstimate {
 }
 
 impl KeyEstimate {
-    /// The keys of a condition. `None` if it finds nothing or reads the whole index; GIN's own estimate knows
+    /// The keys of a condition. `None` if it finds nothing or reads the whole index; GIN's own estimate shows
     /// that.
     fn of<'p>(planner: Planner<'p>, condition: &'p IndexClause) -> Option<Self> {
         let [stored, query] = arguments_of(condition)?;

@@ -2,7 +2,7 @@
 //! values.
 //!
 //! The keys in GIN are the values of all sketches, each with a list of rows. `sketch && query` is answered
-//! exactly. For `sketch @@ sketch_query`, which asks for a share, GIN counts the query's values that a row
+//! exactly. For `sketch @@ sketch_query`, which requires a share, GIN counts the query's values that a row
 //! has. How many it needs depends on the number of values of the row. So each row has one more key: its size
 //! class (`crates/text/src/sketch/sizes.rs`). A row with too few values is not fetched;
 //! `crates/text/src/sketch/threshold.rs` says how many values are needed.

@@ -1,6 +1,6 @@
 //! The cost of searching a GiST index, if a key column has our operator class.
 //!
-//! GiST's own estimate knows nothing about distances, nor about the order of columns. It assumes that the
+//! GiST's own estimate considers neither distances nor the order of columns. It assumes that the
 //! fraction of pages that are read is the fraction of rows that are found. So GiST would seem best for every
 //! radius, and for every query that has no condition on the first column.
 
@@ -67,7 +67,7 @@ fn estimate(path: &CostedPath) -> Estimate {
     path.estimate(work(boxes_read(pages, &columns), OPERATORS_PER_QUEUED), all)
 }
 
-/// What the search asks of each key column.
+/// What the search requires of each key column.
 fn columns(path: &CostedPath) -> impl Iterator<Item = IndexedColumn> {
     // SAFETY: the list has an entry with an expression for each column.
     let expressions = unsafe { Exprs::new(path.index.indextlist) };
@@ -93,7 +93,7 @@ fn smallest_radius(path: &CostedPath, column: usize) -> u32 {
     radii.min().unwrap_or(u64::BITS)
 }
 
-/// What the search asks of a column of another type. `values` is the number of distinct values in the table.
+/// What the search requires of other columns. `values` is the number of distinct values in the table.
 /// An array condition searches for each element separately.
 fn other(path: &CostedPath, column: usize, values: f64) -> IndexedColumn {
     let (index, (table, rows)) = (path.index, path.index.table());

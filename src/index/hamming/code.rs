@@ -97,7 +97,7 @@ pub(super) unsafe fn layout_of_first(index: OpenIndex<'_>, if_empty: Layout, val
 }
 
 /// Whether an index-only scan can return codes. It can if the column is a bit(n), and its codes fit into one
-/// word or are in a tree of whole codes. Since 16, the planner asks this about a partitioned index, too,
+/// word or are in a tree of whole codes. Since 16, the planner calls this for a partitioned index, too,
 /// which it never scans.
 pub(super) fn has_codes(index: OpenIndex<'_>, pages: &Pages) -> bool {
     match bits_column(index) {

@@ -100,7 +100,7 @@ pub(super) unsafe extern "C-unwind" fn amoptions(
     }
 }
 
-/// Answers `pg_index_column_has_property` where only the access method knows.
+/// Answers `pg_index_column_has_property` where only the access method can.
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amproperty(
     index: pg_sys::Oid,

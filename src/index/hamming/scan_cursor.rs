@@ -163,7 +163,7 @@ impl ScanQuery {
     /// `None` if no row can match.
     ///
     /// A bit string cannot be compared with rows of another length. If the scan keys have one of another
-    /// length than the index, the query asks for all rows, and the comparison raises the same error as
+    /// length than the index, the query requests all rows, and the comparison raises the same error as
     /// without an index.
     ///
     /// # Safety
@@ -219,7 +219,7 @@ impl ScanQuery {
     }
 }
 
-/// The codes that a key asks for.
+/// The codes that a key requests.
 enum KeyBall {
     Nothing,
     /// Codes within a distance from a bit string of another length than the index has.

@@ -21,7 +21,7 @@ use std::ffi::CStr;
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize, "only 8 kB pages are supported");
 const _: () = assert!(HEADER_LAYOUT == pg_sys::PG_PAGE_LAYOUT_VERSION as u16);
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
-/// The block number that asks for a new page after the last one.
+/// The block number that requests a new page after the last one.
 const NEW: pg_sys::BlockNumber = pg_sys::InvalidBlockNumber;
 
 /// The pages of an open index.

@@ -80,7 +80,7 @@ impl<'a> Comparison<'a> {
         let type_ = limit.type_();
         let is_number =
             FLOAT_TYPES.contains(&type_) || !measured.is_similarity && OTHER_TYPES.contains(&type_);
-        // A NULL limit matches nothing; PostgreSQL knows that without our help.
+        // A NULL limit matches nothing; PostgreSQL detects that itself.
         (is_number && !limit.is_null() && !(is_repeated && expr.is_volatile())).then_some(Self {
             measured,
             sign,

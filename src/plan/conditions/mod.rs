@@ -4,7 +4,7 @@
 //!
 //! 1. `hamming(a, b)` becomes the operator expression `a <~> b` ([`support`]), which an index can order by.
 //! 2. A comparison of `a <~> b` or `hamming_similarity(a, b)` with a number becomes a call of
-//!    `hamming_within` ([`rewrite`]). PostgreSQL asks no support function about a comparison, so a planner
+//!    `hamming_within` ([`rewrite`]). PostgreSQL calls no support function for a comparison, so a planner
 //!    hook does this ([`hook`]): at each relation of a query, after the conditions of the query were
 //!    simplified and before the planner assigns them to relations.
 //! 3. `hamming_within(a, b, radius)` offers the index condition `a <@ hamming_ball(b, radius)`, or
@@ -16,7 +16,7 @@
 //!
 //! The hook calls, in this order:
 //!
-//! - [`rewrite`] for each list of conditions ([`lists`] knows where they are). It asks [`comparison`]
+//! - [`rewrite`] for each list of conditions ([`lists`] finds these lists). It calls [`comparison`]
 //!   for the radius of `a <~> b <= k`; [`line`](mod@line) reads what is computed with a distance.
 //! - [`order`], by which `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b`.
 //! - [`indexes`], which describes the indexes of a relation.
@@ -28,7 +28,7 @@
 //! answers the planner's questions.
 //!
 //! [`expressions`] has what several of these files read and make, [`request`] the questions that PostgreSQL
-//! asks a support function, and [`radius`] the SQL functions that turn a limit into a radius.
+//! calls a support function, and [`radius`] the SQL functions that turn a limit into a radius.
 
 mod comparison;
 mod expressions;

@@ -1,4 +1,4 @@
-//! The questions that the planner asks a support function, and the answers.
+//! The requests that the planner makes of a support function, and the answers.
 
 use crate::estimate::selectivity::of_join;
 use crate::pg::call::Call;
@@ -58,7 +58,7 @@ pub(super) struct IndexRequest<'p>(&'p mut pg_sys::SupportRequestIndexCondition)
 impl<'p> IndexRequest<'p> {
     /// The call, if it calls the function that this support function belongs to.
     pub(super) fn call(&self) -> Option<Applied<'p>> {
-        // SAFETY: a request has the condition that it asks about.
+        // SAFETY: a request contains the condition that it is about.
         unsafe { Expr::new(self.0.node) }.as_function().filter(|call| call.id == self.0.funcid)
     }
 
@@ -91,7 +91,7 @@ pub(super) struct SelectivityRequest<'p>(&'p mut pg_sys::SupportRequestSelectivi
 
 impl<'p> SelectivityRequest<'p> {
     pub(super) fn call(&self) -> Applied<'p> {
-        // SAFETY: a request has the arguments of the call that it asks about.
+        // SAFETY: a request contains the arguments of the call that it is about.
         Applied::new(self.0.funcid, unsafe { Exprs::new(self.0.args) })
     }
 
@@ -113,7 +113,7 @@ impl<'p> SelectivityRequest<'p> {
 pub(super) struct CostRequest<'p>(&'p mut pg_sys::SupportRequestCost);
 
 impl<'p> CostRequest<'p> {
-    /// The call, if the request asks about a call.
+    /// The call, if the request is about a call.
     pub(super) fn call(&self) -> Option<Applied<'p>> {
         // SAFETY: the node is an expression, or null.
         unsafe { Expr::at(self.0.node) }?.as_function()

@@ -29,7 +29,7 @@ pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Op
     let is_equality = strategy == pg_sys::BTEqualStrategyNumber;
     let is_lower_bound =
         [pg_sys::BTGreaterStrategyNumber, pg_sys::BTGreaterEqualStrategyNumber].contains(&strategy);
-    // A NULL limit matches nothing; PostgreSQL knows that without our help. With `=`, the query keeps both
+    // A NULL limit matches nothing; PostgreSQL detects that itself. With `=`, the query keeps both
     // conditions, and would evaluate a volatile expression twice.
     if !is_lower_bound && !is_equality
         || !FLOAT_TYPES.contains(&limit.type_())

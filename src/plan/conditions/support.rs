@@ -20,7 +20,7 @@ fn hamming_support(call: Call) -> Datum {
     match Request::of(call) {
         Request::Simplify(call) => {
             install_hook();
-            // The planner asks this for the operators, too. From now on the session has looked up our
+            // The planner calls this for the operators, too. From now on the session has looked up our
             // objects.
             ExtensionOids::of(call.id).map_or(NO, |(_, oids)| simplified(distance(call, &oids)))
         }

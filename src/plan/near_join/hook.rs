@@ -1,4 +1,4 @@
-//! The hook by which PostgreSQL asks for further paths for the join of two relations.
+//! The hook that PostgreSQL calls for further paths to join two relations.
 
 use super::condition::NearCondition;
 use super::kind::JoinKind;

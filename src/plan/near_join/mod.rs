@@ -3,7 +3,7 @@
 //! A nested loop searches an index for each row of one side. This node keeps the codes of the inner side in
 //! memory, and compares them with the codes of many outer rows at once, as `crates/hamming` finds near pairs.
 //!
-//! 1. PostgreSQL asks for further paths to join two relations ([`hook`]). If a condition is on a distance
+//! 1. PostgreSQL calls [`hook`] for further paths to join two relations. If a condition is on a distance
 //!    between them ([`condition`]), the near join is proposed with its cost ([`path`](mod@path)), which
 //!    depends on how its memory is divided ([`memory`](mod@memory)).
 //! 2. If it is the cheapest path, it becomes a node of the plan, a `CustomScan` ([`plan`]).

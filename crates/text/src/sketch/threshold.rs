@@ -1,6 +1,6 @@
 //! Thresholds: how many values a sketch must have in common with a query to have a share of common values.
 //!
-//! An index knows which values of a query a sketch has, and the sketch's size class. So it counts the common
+//! An index finds which values of a query a sketch has, and the sketch's size class. So it counts the common
 //! values, and [`Threshold::least_shared`] says how many a sketch needs.
 
 use super::overlap::Overlap;

@@ -8,7 +8,7 @@
 
 use super::table::class;
 
-/// The states of the automaton: what it knows of the word so far. Marks do not change the state (WB4).
+/// The states of the automaton: what it has read of the word so far. Marks do not change the state (WB4).
 pub(super) mod state {
     /// No character of a word was read.
     pub(crate) const START: u8 = 0;

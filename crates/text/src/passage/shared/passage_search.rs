@@ -89,7 +89,7 @@ pub(super) struct MatchSearch<'a, T> {
 }
 
 impl<'a, T: Copy + Eq> MatchSearch<'a, T> {
-    /// A search that knows the matches of earlier rounds.
+    /// A search that has the matches of earlier rounds.
     pub(super) fn new(texts: &'a TextPair<'a, T>, before: &'a [Match]) -> Self {
         Self { texts, before, new: Vec::new(), covered_to: 0, waiting: None, problem: None }
     }
