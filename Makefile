@@ -8,7 +8,7 @@ export PG_CONFIG
 # became a user by `sudo -iu` has SUDO_USER as well, but is not root.
 ifeq ($(MAKELEVEL),0)
 ifneq ($(and $(SUDO_USER),$(filter 0,$(shell id -u)),$(filter-out install uninstall,$(or $(MAKECMDGOALS),help)),$(filter-out 0,$(shell stat -c %u .))),)
-$(error call make without sudo: it asks for the password itself, where it needs one)
+$(error call make without sudo; it calls sudo itself where that is needed)
 endif
 endif
 # Compilers and servers need a folder for what is temporary, and one that is missing is worse than none.

@@ -139,7 +139,7 @@ fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
 /// The faults of an operator class for a first column.
 fn first_faults(family: Oid, input_type: Oid) -> Vec<String> {
     let Some(strategies) = strategies_of_first(input_type) else {
-        return vec!["it is neither for type bigint nor for type bit".to_owned()];
+        return vec!["the first column must have type bigint or bit".to_owned()];
     };
     faults_of_members(&members_of(family), |member| member.fault(input_type), strategies)
 }
