@@ -49,7 +49,7 @@ def part(header: bytes, content: bytes = b"some text") -> bytes:
 )
 def test_forms_of_no_browser_are_refused(site: str, body: bytes) -> None:
     response, page = ask(site, "/", "POST", body, Content_Type=KIND)
-    assert response.status == 400 and "This is does not belong to the explorer" in page
+    assert response.status == 400 and "This form does not belong to the explorer" in page
 
 
 @pytest.mark.parametrize("parts", [1, MOST_PARTS, MOST_PARTS + 1, 50_000])
