@@ -11,11 +11,6 @@ pub(super) fn null_argument(name: &str) -> SqlError {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{name} must not be null"))
 }
 
-/// Adds the hint of a second radius that was perhaps left out.
-pub(super) fn for_second_code(error: SqlError) -> SqlError {
-    error.set_hint("The default of second_radius is 50, for second codes of 256 bits.")
-}
-
 /// There are too many codes or pairs.
 pub(super) fn too_many(count: i64, what: &str) -> SqlError {
     let message = format!("too many {what} to cluster at once: {count}");

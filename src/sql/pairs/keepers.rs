@@ -12,7 +12,6 @@
 //! Cost: each round compares its keepers with all rows that are not decided. For `n` such rows, of which
 //! memory has room for `m`, there are at most `n / m` rounds, and `n * n / 2m` rows are compared.
 
-use super::error;
 use crate::exec::near_join::{
     BatchRow, CodePlace, JoinSide, KeptColumn, KeptColumns, OwnedFile, Record, RowFile, SideSummary,
     rows_with_near_ones,
@@ -24,7 +23,7 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::memory;
-use base::{Heartbeat, Limit, OutOfMemory, collect};
+use base::{Heartbeat, Limit, OutOfMemory, Problem, collect};
 use hamming::clusters::{Linkage, keepers};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::{CodeRadii, PairSearch};
@@ -40,12 +39,19 @@ const ROUNDS_PER_PASS: usize = 4;
 /// How rows are clustered.
 pub(super) struct Clustering {
     pub(super) linkage: Linkage,
-    /// The types of the codes, and for each of them the name and the value of its radius.
+    /// The types of the codes, and a radius for each of them.
     pub(super) types: Vec<CodeType>,
-    pub(super) radii: Vec<(&'static str, i32)>,
+    pub(super) radii: Vec<Radius>,
     pub(super) key: DatumLayout,
     /// Memory that lives as long as the partition of the window.
     pub(super) memory: MemoryContext,
+}
+
+/// A radius, the name of its argument, and a hint for values that are out of range.
+pub(super) struct Radius {
+    pub(super) bits: i32,
+    pub(super) name: &'static str,
+    pub(super) hint: Option<&'static str>,
 }
 
 impl Clustering {
@@ -65,12 +71,12 @@ impl Clustering {
 
     /// The radii, each of which is at most the number of bits of a code.
     fn radii(&self, rows: &JoinSide) -> Result<CodeRadii, SqlError> {
-        let radii = self.radii.iter().zip(&rows.codes).map(|(&(name, radius), codes)| {
+        let radii = self.radii.iter().zip(&rows.codes).map(|(&Radius { bits, name, hint }, codes)| {
             let most = codes.bits().map_or(i32::MAX.into(), i64::from);
-            let checked = Limit::new(name, 0, most).of(radius).map_err(SqlError::from);
-            if name == "second_radius" { checked.map_err(error::for_second_code) } else { checked }
+            let with_hint = |problem| Problem { hint: hint.map(str::to_owned), ..problem };
+            Limit::new(name, 0, most).of(bits).map_err(with_hint)
         });
-        Ok(rows.radii(&radii.collect::<Result<Vec<u32>, SqlError>>()?))
+        Ok(rows.radii(&radii.collect::<Result<Vec<u32>, Problem>>()?))
     }
 
     fn create_file(&self) -> RowFile {
@@ -94,7 +100,7 @@ impl Clustering {
         let (mut block, mut rows) = (self.side(&summary.lengths), self.side(&summary.lengths));
         let (mut decided, mut done) = (self.create_file(), 0);
         let mut has_lone_rows = true;
-        let few_rounds = ROUNDS_PER_PASS * (self.radii[0].1 as usize + 1);
+        let few_rounds = ROUNDS_PER_PASS * (self.radii[0].bits as usize + 1);
         let mut reporter = Reporter::of("near_cluster", format!("{count} codes"));
         loop {
             rest.rewind();
@@ -159,7 +165,7 @@ impl Clustering {
                 copies.iter_mut().try_for_each(|file| file.write_row(format, rows.number(row), codes, &[]))
             })?;
         }
-        let radii = self.radii.iter().map(|radius| radius.1 as u32);
+        let radii = self.radii.iter().map(|radius| radius.bits as u32);
         let (radii, summaries) = (collect(radii, self.radii.len())?, [summary.clone(), summary.clone()]);
         // SAFETY: files are used only during the execution.
         let near = unsafe { rows_with_near_ones(copies, summaries, (empty, count), &radii, self.memory) }?;

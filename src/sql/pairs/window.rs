@@ -1,7 +1,7 @@
 //! The window function `near_cluster`.
 
 use super::error;
-use super::keepers::{ClusterRows, Clustering, RowKeepers};
+use super::keepers::{ClusterRows, Clustering, Radius, RowKeepers};
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::code::CodeType;
 use crate::pg::encoding::to_utf8;
@@ -17,6 +17,9 @@ const RADIUS: i32 = 2;
 const SECOND_CODE: i32 = 3;
 const SECOND_RADIUS: i32 = 4;
 
+/// The hint of a second radius, which was perhaps left out.
+const SECOND_HINT: &str = "The default of second_radius is 50, for second codes of 256 bits.";
+
 /// Reads the whole partition, and computes its clusters.
 fn keepers_of(
     partition: &WindowPartition,
@@ -26,16 +29,16 @@ fn keepers_of(
     let linkage = partition.argument(if has_second { SECOND_RADIUS + 1 } else { SECOND_CODE });
     // SAFETY: the argument is declared as text, and is not NULL here.
     let linkage = linkage.and_then(|linkage| unsafe { <&[u8]>::from_datum(linkage, false) });
-    let radius = integer(partition, RADIUS, "radius")?;
+    let radius = radius_of(partition, RADIUS, "radius", None)?;
     let linkage = to_utf8(linkage.ok_or_else(|| error::null_argument("linkage"))?)?.parse()?;
     let (key, memory) = (partition.layout(KEY), partition.memory());
     // Bounded: at most two codes.
-    let (mut types, mut radii, mut arguments) = (vec![codes], vec![("radius", radius)], vec![KEY, CODE]);
+    let (mut types, mut radii, mut arguments) = (vec![codes], vec![radius], vec![KEY, CODE]);
     let rows = partition.rows();
     let rows = i32::try_from(rows).map_err(|_| error::too_many(rows, "codes"))?;
     if has_second {
         types.push(CodeType::Bits);
-        radii.push(("second_radius", integer(partition, SECOND_RADIUS, "second_radius")?));
+        radii.push(radius_of(partition, SECOND_RADIUS, "second_radius", Some(SECOND_HINT))?);
         arguments.push(SECOND_CODE);
     }
     let clustering = Clustering { linkage, types, radii, key, memory };
@@ -48,11 +51,16 @@ fn keepers_of(
     all.end(rows as usize)
 }
 
-/// An argument at the current row, which must not be NULL.
-fn integer(partition: &WindowPartition, argument: i32, name: &str) -> Result<i32, SqlError> {
+/// A radius at the current row, which must not be NULL.
+fn radius_of(
+    partition: &WindowPartition,
+    argument: i32,
+    name: &'static str,
+    hint: Option<&'static str>,
+) -> Result<Radius, SqlError> {
     // SAFETY: the argument is declared as integer, and is not NULL here.
-    let value = partition.argument(argument).and_then(|value| unsafe { i32::from_datum(value, false) });
-    value.ok_or_else(|| error::null_argument(name))
+    let bits = partition.argument(argument).and_then(|value| unsafe { i32::from_datum(value, false) });
+    bits.map(|bits| Radius { bits, name, hint }).ok_or_else(|| error::null_argument(name))
 }
 
 /// Defines a `near_cluster` for types of codes. PostgreSQL calls it for each row of a partition, in order.
