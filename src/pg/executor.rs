@@ -61,12 +61,23 @@ pub(crate) unsafe fn virtual_row<'a>(slot: *mut TupleTableSlot) -> (&'a mut [Dat
     // SAFETY: the slot is virtual, as the caller promises.
     unsafe {
         if u32::from((*slot).tts_flags) & pg_sys::TTS_FLAG_SHOULDFREE != 0 {
-            let clear = (*(*slot).tts_ops).clear;
-            guarded(|| clear.into_iter().for_each(|clear| clear(slot)));
+            clear(slot);
         }
         (*slot).tts_flags &= !(pg_sys::TTS_FLAG_EMPTY as u16);
         (*slot).tts_nvalid = (*(*slot).tts_tupleDescriptor).natts as i16;
         columns(slot)
+    }
+}
+
+/// Empties a slot, which releases a pin on the page of its row.
+///
+/// # Safety
+/// The slot must be alive.
+pub(crate) unsafe fn clear(slot: *mut TupleTableSlot) {
+    // SAFETY: every kind of slot has this function.
+    unsafe {
+        let clear = (*(*slot).tts_ops).clear;
+        guarded(|| clear.into_iter().for_each(|clear| clear(slot)));
     }
 }
 

@@ -9,7 +9,7 @@
 //! the expressions, and a parallel worker would be the first to call it.
 
 use super::compat::count_fetch;
-use super::executor::{read_columns, reset, value};
+use super::executor::{clear, read_columns, reset, value};
 use super::nodes::elements;
 use pgrx::pg_sys::{self, SysCacheIdentifier::INDEXRELID};
 
@@ -89,7 +89,7 @@ impl TableRows {
         // SAFETY: the slot is for rows of the table, and is cleared.
         unsafe {
             let is_seen = self.fetch(row);
-            self.clear();
+            clear(self.slot);
             is_seen
         }
     }
@@ -117,16 +117,6 @@ impl TableRows {
         }
     }
 
-    /// Releases the pin on the page of the last row.
-    fn clear(&self) {
-        // SAFETY: the slot belongs to this struct.
-        unsafe {
-            if let Some(clear) = (*(*self.slot).tts_ops).clear {
-                pg_sys::ffi::pg_guard_ffi_boundary(|| clear(self.slot));
-            }
-        }
-    }
-
     /// Reads the code of the version of the row that the scan sees. Returns `None` if the scan sees no
     /// version, or if the code is NULL.
     pub(crate) fn read<T>(
@@ -141,7 +131,7 @@ impl TableRows {
             }
             count_fetch((*self.scan).indexRelation);
             let result = self.code.as_ref().and_then(|code| code.read(self.slot)).map(read);
-            self.clear();
+            clear(self.slot);
             result
         }
     }
