@@ -4,7 +4,7 @@
 //! database may contain any bytes; there, bytes that are not UTF-8 count as U+FFFD.
 
 use super::interrupts::check_for_interrupts;
-use super::report::{SqlError, UnwrapOrReport, quote};
+use super::report::{SqlError, UnwrapOrReport, escape, quote};
 use super::settings::database_encoding;
 use base::{extend, grow_text, pieces};
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
@@ -79,19 +79,6 @@ pub(crate) fn or_escaped(text: String) -> String {
 pub(crate) fn to_database_or_escaped(text: String) -> Result<Vec<u8>, SqlError> {
     to_database(or_escaped(text))
 }
-
-/// The text with every character outside ASCII replaced by an escape.
-fn escape(text: &str) -> Result<String, SqlError> {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        grow_text(&mut escaped, MOST_OF_ESCAPE)?;
-        if c.is_ascii() { escaped.push(c) } else { escaped.extend(c.escape_unicode()) }
-    }
-    Ok(escaped)
-}
-
-/// The longest escape of a character is `\u{10ffff}`.
-const MOST_OF_ESCAPE: usize = 10;
 
 /// A name from the catalog, for a message.
 pub(crate) fn for_message(name: &CStr) -> String {

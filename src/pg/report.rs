@@ -1,7 +1,7 @@
 //! Errors and notices for the client.
 
 use super::settings::database_encoding;
-use base::{Problem, ProblemKind};
+use base::{OutOfMemory, Problem, ProblemKind, grow_text};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::panic::{ErrorReport, ErrorReportable};
 use pgrx::{PgLogLevel, pg_sys};
@@ -72,10 +72,18 @@ pub(crate) fn quote(text: &str) -> String {
 
 /// Messages are not converted to the client's encoding: in a database not in UTF-8 they are ASCII.
 fn in_database_encoding(text: String) -> String {
-    if database_encoding() == pg_sys::pg_enc::PG_UTF8 { text } else { escaped(&text) }
+    if database_encoding() == pg_sys::pg_enc::PG_UTF8 { text } else { escape(&text).unwrap_or_default() }
 }
 
 /// The text with every character outside ASCII replaced by an escape.
-fn escaped(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { c.escape_unicode().to_string() }).collect()
+pub(super) fn escape(text: &str) -> Result<String, OutOfMemory> {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        grow_text(&mut escaped, MOST_OF_ESCAPE)?;
+        if c.is_ascii() { escaped.push(c) } else { escaped.extend(c.escape_unicode()) }
+    }
+    Ok(escaped)
 }
+
+/// The longest escape of a character is `\u{10ffff}`.
+const MOST_OF_ESCAPE: usize = 10;
