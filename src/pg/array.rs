@@ -1,7 +1,7 @@
 //! Arrays of numbers.
 
 use super::interrupts::check_for_interrupts;
-use super::varlena::PIECE;
+use super::varlena::filled;
 use base::{OutOfMemory, copied};
 use pgrx::{IntoDatum, pg_sys};
 use std::borrow::Cow;
@@ -45,21 +45,16 @@ pub(crate) fn new_array<T: Number>(numbers: &[T]) -> pg_sys::Datum {
         // SAFETY: allocates an array without dimensions, or raises an error.
         return unsafe { pg_sys::construct_empty_array(element) }.into();
     }
-    let bytes = size_of::<Header>() + size_of_val(numbers);
     let array = pg_sys::ArrayType { vl_len_: 0, ndim: 1, dataoffset: 0, elemtype: element };
     let header = Header { array, length: numbers.len() as c_int, lower_bound: 1 };
-    // SAFETY: palloc returns memory of that size, aligned for any type, or raises an error. It has room for
-    // the header and the numbers. The lengths fit, since palloc refuses a GB.
+    let bytes = size_of_val(numbers);
+    // SAFETY: numbers are bytes. The memory has room for the header in front of them, and is aligned for any
+    // type. The lengths fit, since palloc refuses a GB.
     unsafe {
-        let place: *mut Header = pg_sys::palloc(bytes).cast();
-        place.write(header);
-        pgrx::set_varsize_4b(place.cast(), bytes as i32);
-        let mut end = place.add(1).cast::<T>();
-        for piece in numbers.chunks(PIECE) {
-            check_for_interrupts();
-            end.copy_from_nonoverlapping(piece.as_ptr(), piece.len());
-            end = end.add(piece.len());
-        }
+        let numbers = std::slice::from_raw_parts(numbers.as_ptr().cast(), bytes);
+        let place = filled(size_of::<Header>(), &[numbers], &[]);
+        place.cast::<Header>().write(header);
+        pgrx::set_varsize_4b(place.cast(), (size_of::<Header>() + bytes) as i32);
         place.into()
     }
 }

@@ -4,7 +4,7 @@ use super::interrupts::check_for_interrupts;
 use pgrx::{pg_sys, varlena};
 
 /// How many bytes are copied between two checks for interrupts.
-pub(crate) const PIECE: usize = 1 << 20;
+const PIECE: usize = 1 << 20;
 
 /// The contents of a value of variable length, without its header.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn new_value(parts: &[&[u8]]) -> pg_sys::Datum {
 
 /// New memory in the current context: room for a header, which the caller writes, then the parts, then the
 /// end.
-fn filled(header: usize, parts: &[&[u8]], end: &[u8]) -> *mut u8 {
+pub(super) fn filled(header: usize, parts: &[&[u8]], end: &[u8]) -> *mut u8 {
     let bytes = header + parts.iter().map(|part| part.len()).sum::<usize>() + end.len();
     // SAFETY: palloc returns memory of this size, or raises an error.
     unsafe {
