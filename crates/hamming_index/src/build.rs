@@ -58,7 +58,7 @@ impl<'a, T: BuildTarget> TreeWriter<'a, T> {
         if self.leaf.len() == self.leaf_size {
             self.append_leaf();
         }
-        self.leaf.append(key, tail);
+        self.leaf.push(key, tail, &[]);
     }
 
     /// Writes the leaf as a new page, and adds it to the children with its lowest key.
@@ -321,9 +321,10 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
         }
     }
 
-    /// Sorts the rows in memory for a tree.
+    /// Sorts the rows in memory for a tree. Checks for interrupts meanwhile, since a gigabyte of rows takes
+    /// seconds.
     fn sort(&mut self, store: &mut R, tree: Tree) {
-        sort(&mut self.rows, tree, store);
+        base::sort(&mut self.rows, &mut || store.check_for_interrupts(), |row| row.order(tree));
     }
 
     /// The keys of the rows in memory, which must be sorted.
@@ -358,11 +359,6 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
         self.sort(store, tree);
         self.entries(tree).for_each(|(key, tail)| add(key, tail));
     }
-}
-
-/// Sorts rows by their keys. Checks for interrupts meanwhile, since a gigabyte of rows takes seconds.
-fn sort<U: UnsortedRow>(rows: &mut [U], tree: Tree, store: &impl Runs) {
-    base::sort(rows, &mut || store.check_for_interrupts(), |row| row.order(tree));
 }
 
 /// Merges sorted runs: calls `add` for each key, in order.

@@ -196,7 +196,7 @@ impl SearchState<'_> {
 
     /// The part of a tree that has the rows whose code is NULL.
     fn nulls<S: Store>(&self, index: &Index<'_, S>) -> TreePart {
-        match self.costs.filter() {
+        match self.costs.filter {
             Some(filter) => TreePart::of_filter(index.layout, filter.of_null_code()),
             None => TreePart::all(index.layout.nulls()),
         }

@@ -45,11 +45,6 @@ impl RowId {
         self.0
     }
 
-    /// The row with this [`number`](Self::number).
-    pub fn from_number(number: u64) -> Self {
-        Self(number)
-    }
-
     pub(crate) fn to_bytes(self) -> [u8; 6] {
         let [_, _, bytes @ ..] = self.0.to_be_bytes();
         bytes
@@ -88,17 +83,10 @@ impl Filter {
     pub(crate) fn from_bytes(bytes: [u8; 4]) -> Self {
         Self(u32::from_ne_bytes(bytes))
     }
-
-    /// The filter as a number of 32 bits.
-    pub fn number(self) -> u32 {
-        self.0
-    }
-
-    /// The filter with this [`number`](Self::number).
-    pub fn from_number(number: u32) -> Self {
-        Self(number)
-    }
 }
+
+/// The size of a key as bytes.
+pub const KEY_BYTES: usize = 18;
 
 /// An entry of a tree: a word, rotated so that the tree's band comes first, and the row. The row makes keys
 /// distinct, so that even millions of equal values are spread over pages like other values.
@@ -125,6 +113,29 @@ impl IndexKey {
     pub fn before(bits: u64) -> Self {
         Self::new(bits, RowId::FIRST)
     }
+
+    /// The key as bytes, for a file that only this machine reads.
+    pub fn to_bytes(self) -> [u8; KEY_BYTES] {
+        let mut bytes = [0; KEY_BYTES];
+        bytes[..8].copy_from_slice(&self.bits.to_ne_bytes());
+        bytes[8..14].copy_from_slice(&self.row.to_bytes());
+        bytes[14..].copy_from_slice(&self.filter.to_bytes());
+        bytes
+    }
+
+    /// Undoes [`to_bytes`](Self::to_bytes).
+    pub fn from_bytes(bytes: &[u8; KEY_BYTES]) -> Self {
+        let (bits, row) = (u64::from_ne_bytes(bytes_at(bytes, 0)), RowId::from_bytes(bytes_at(bytes, 8)));
+        Self { filter: Filter::from_bytes(bytes_at(bytes, 14)), bits, row }
+    }
+}
+
+/// The bytes at this offset.
+#[inline]
+pub(crate) fn bytes_at<const N: usize>(bytes: &[u8], offset: usize) -> [u8; N] {
+    let mut found = [0; N];
+    found.copy_from_slice(&bytes[offset..offset + N]);
+    found
 }
 
 /// The band of its word by which a tree is ordered first; 0 for a tree that does not belong to a word.

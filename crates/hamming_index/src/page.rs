@@ -11,7 +11,7 @@
 //! | header 24 | key 0 | key 1 | ... -> lower ... free ... upper <- ... | rest 1 | rest 0 | trailer 8 |
 //! ```
 
-use crate::key::{FILTER_TREE, Filter, IndexKey, RowId, Tree};
+use crate::key::{FILTER_TREE, Filter, IndexKey, RowId, Tree, bytes_at};
 
 mod edit;
 
@@ -147,11 +147,6 @@ impl Page {
         page
     }
 
-    /// Adds an entry to a leaf that is not full. Only the page in memory is changed.
-    pub(crate) fn append(&mut self, entry: IndexKey, tail: &[u64]) {
-        self.push(entry, tail, &[]);
-    }
-
     /// An inner node with these children in order, which must fit. Each child comes with the lowest key that
     /// it may contain.
     pub fn inner(tree: Tree, level: u8, children: &[(IndexKey, PageNumber)]) -> Box<Self> {
@@ -178,7 +173,8 @@ impl Page {
         Some((self.tree(), self.keys().next()?))
     }
 
-    fn push(&mut self, key: IndexKey, tail: &[u64], child: &[u8]) {
+    /// Adds an entry to a page that is not full. Only the page in memory is changed.
+    pub(crate) fn push(&mut self, key: IndexKey, tail: &[u64], child: &[u8]) {
         let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
         self.write(lower, &key.bits.to_ne_bytes());
         self.write(upper, &key.row.to_bytes());
@@ -200,9 +196,7 @@ impl Page {
 
     #[inline]
     fn read<const N: usize>(&self, offset: usize) -> [u8; N] {
-        let mut bytes = [0; N];
-        bytes.copy_from_slice(&self.0[offset..offset + N]);
-        bytes
+        bytes_at(&self.0, offset)
     }
 
     #[inline]

@@ -64,7 +64,7 @@ struct WordAttempt {
 
 impl WordAttempt {
     fn cost(&self) -> f64 {
-        (self.search.leaves_read() + self.passed_on + self.found.len()) as f64
+        (self.search.leaves_read + self.passed_on + self.found.len()) as f64
     }
 
     fn passes_on(&self) -> bool {

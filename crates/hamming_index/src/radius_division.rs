@@ -57,9 +57,9 @@ fn sequential_leaves(layout: Layout, tree: Tree) -> f64 {
 #[derive(Clone, Debug)]
 pub struct SearchCosts {
     layout: Layout,
-    leaves: f64,
+    pub(crate) leaves: f64,
     /// The filter of the wanted rows; `None` if all rows are wanted.
-    filter: Option<Filter>,
+    pub(crate) filter: Option<Filter>,
     /// The number of leaves of one tree that have all wanted rows.
     sequential: f64,
     /// The number of wanted rows.
@@ -141,11 +141,6 @@ impl SearchCosts {
         Self { filter: Some(filter), sequential, rows, ..self.clone() }
     }
 
-    /// The filter of the wanted rows.
-    pub(crate) fn filter(&self) -> Option<Filter> {
-        self.filter
-    }
-
     /// The part of a tree that has all wanted rows with a code.
     pub(crate) fn all_rows(&self) -> TreePart {
         let all = TreePart::all(self.layout.tree_of_all());
@@ -166,10 +161,6 @@ impl SearchCosts {
     /// The layout of the index.
     pub fn layout(&self) -> Layout {
         self.layout
-    }
-
-    pub(crate) fn leaves(&self) -> f64 {
-        self.leaves
     }
 
     /// The cost of reading one tree from end to end, and of fetching all rows unless the tree has whole
@@ -231,7 +222,7 @@ impl SearchCosts {
         if !self.layout.has_word_trees() {
             return None;
         }
-        self.grow_searched(searched, |division| division.radius() >= radius.into())
+        self.grow(searched, |division| division.radius() >= radius.into())
     }
 
     /// The radius of the first pass of an ordered search, which reads one leaf of each tree.
@@ -260,7 +251,7 @@ impl SearchCosts {
             ));
         }
         let enough = MORE * self.divide(radius, &self.unsearched())?.cost;
-        let next = self.grow_searched(&self.unsearched(), |division| {
+        let next = self.grow(&self.unsearched(), |division| {
             division.radius() > radius.into() && division.cost >= enough
         })?;
         if self.divide(farthest, &self.unsearched()).is_some_and(|last| last.cost <= LAST * next.cost) {
@@ -283,22 +274,14 @@ impl SearchCosts {
         vec![SearchedWord::default(); self.layout.words()]
     }
 
-    fn grow_searched(
+    /// Gives one bit after the other to the word where it costs least, until `is_enough` returns true.
+    fn grow(
         &self,
         searched: &[SearchedWord],
         is_enough: impl Fn(&RadiusDivision) -> bool,
     ) -> Option<RadiusDivision> {
-        let reaches = searched.iter().map(|word| word.reach).collect();
-        self.grow(reaches, |word, reach| self.of_word(word, reach, searched[word]), is_enough)
-    }
-
-    /// Gives one bit after the other to the word where it costs least, until `is_enough` returns true.
-    fn grow(
-        &self,
-        reaches: Vec<u32>,
-        cost: impl Fn(usize, u32) -> f64,
-        is_enough: impl Fn(&RadiusDivision) -> bool,
-    ) -> Option<RadiusDivision> {
+        let reaches: Vec<u32> = searched.iter().map(|word| word.reach).collect();
+        let cost = |word, reach| self.of_word(word, reach, searched[word]);
         let more = |word, reach| cost(word, reach + 1) - cost(word, reach);
         // The cost of the next bit in each word. Only the cost of the word that gets a bit changes.
         let mut next: Vec<f64> = reaches.iter().enumerate().map(|(word, &reach)| more(word, reach)).collect();

@@ -47,12 +47,6 @@ pub struct Damage {
 }
 
 impl<'s, S: Store> Index<'s, S> {
-    /// The counts of each tree. They are not exact if others change the index meanwhile. Damaged pages are
-    /// reported, and not counted.
-    pub fn totals(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
-        self.survey(is_changed, report)
-    }
-
     /// Reads every page below a root, and reports damage. `is_changed` says whether others may have changed a
     /// page since the check began.
     ///
@@ -100,8 +94,9 @@ impl<'s, S: Store> Index<'s, S> {
         Ok(())
     }
 
-    /// Walks through all trees, and reports damaged pages.
-    fn survey(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
+    /// The counts of each tree. They are not exact if others change the index meanwhile. Damaged pages are
+    /// reported, and not counted.
+    pub fn totals(&self, is_changed: &dyn Fn(&Page) -> bool, report: &mut dyn FnMut(Damage)) -> Vec<Totals> {
         let mut seen = HashSet::new();
         // Bounded: the trees of an index.
         let mut trees = vec![Totals::default(); self.layout.trees().count()];

@@ -21,6 +21,7 @@ use crate::layout::Layout;
 use crate::page::{Page, PageNumber};
 use crate::probe::Probe;
 use crate::store::Store;
+use std::ops::Deref;
 
 /// The number of leaves that are read while the nodes above them stay locked. Meanwhile, splits below these
 /// nodes wait, and no query can be cancelled. Finding each node above again costs about as much as reading a
@@ -120,8 +121,14 @@ impl<'s, S: Store> Index<'s, S> {
         self.layout
     }
 
-    /// Raises an error if a page is damaged, belongs to another tree, or is at another level.
-    pub(crate) fn check(&self, page: &Page, page_number: PageNumber, tree: Tree, level: Option<u8>) {
+    /// The page. Raises an error if it is damaged, belongs to another tree, or is at another level.
+    pub(crate) fn checked<P: Deref<Target = Page>>(
+        &self,
+        page: P,
+        page_number: PageNumber,
+        tree: Tree,
+        level: Option<u8>,
+    ) -> P {
         if let Some(damage) = page.damage() {
             self.store.corrupted(page_number, damage);
         } else if page.tree() != tree {
@@ -131,34 +138,27 @@ impl<'s, S: Store> Index<'s, S> {
         } else if page.level() > 0 && page.is_empty() {
             self.store.corrupted(page_number, "it is an inner page without children");
         }
+        page
     }
 
     pub(crate) fn read_root(&self, tree: Tree) -> S::Shared<'s> {
         let root = self.layout.root(tree);
-        let page = self.store.read(root);
-        self.check(&page, root, tree, None);
-        page
+        self.checked(self.store.read(root), root, tree, None)
     }
 
     pub(crate) fn read_child(&self, parent: &Page, index: usize) -> S::Shared<'s> {
-        let page_number = parent.child(index);
-        let page = self.store.read(page_number);
-        self.check(&page, page_number, parent.tree(), Some(parent.level() - 1));
-        page
+        let child = parent.child(index);
+        self.checked(self.store.read(child), child, parent.tree(), Some(parent.level() - 1))
     }
 
     pub(crate) fn lock_child(&self, parent: &Page, index: usize) -> S::Exclusive<'s> {
-        let page_number = parent.child(index);
-        let page = self.store.lock(page_number);
-        self.check(&page, page_number, parent.tree(), Some(parent.level() - 1));
-        page
+        let child = parent.child(index);
+        self.checked(self.store.lock(child), child, parent.tree(), Some(parent.level() - 1))
     }
 
     pub(crate) fn lock_root(&self, tree: Tree) -> S::Exclusive<'s> {
         let root = self.layout.root(tree);
-        let page = self.store.lock(root);
-        self.check(&page, root, tree, None);
-        page
+        self.checked(self.store.lock(root), root, tree, None)
     }
 
     /// Locks the node at this level that covers the key; `None` if the tree is not that high.

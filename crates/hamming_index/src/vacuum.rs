@@ -43,17 +43,22 @@ impl<S: Store> Index<'_, S> {
     /// Calls `visit` once for every row, and returns the number of rows.
     pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
-        for tree in [self.layout.first_tree(), self.layout.nulls()] {
+        self.each_row(&[self.layout.first_tree(), self.layout.nulls()], &mut |row| {
+            rows += 1;
+            visit(row);
+        });
+        rows
+    }
+
+    /// Calls `visit` for every row of each of these trees.
+    pub(crate) fn each_row(&self, trees: &[Tree], visit: &mut dyn FnMut(RowId)) {
+        for &tree in trees {
             let mut walk = Walk::From(IndexKey::FIRST);
             while let Walk::From(key) = walk {
                 self.store.check_for_interrupts();
-                walk = self.entries(TreePart::all(tree), key, &mut |entry, _, _| {
-                    rows += 1;
-                    visit(entry.row);
-                });
+                walk = self.entries(TreePart::all(tree), key, &mut |entry, _, _| visit(entry.row));
             }
         }
-        rows
     }
 
     /// Merges small neighbours above the leaves, and lowers the tree if it has become too high.
@@ -199,8 +204,8 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
         let next = parent.len().min(first + LEAVES_AT_A_TIME);
         for index in first..next {
             let low = if index == first { from } else { parent.key(index) };
-            let mut leaf = store.lock_in_passing(parent.child(index));
-            self.index.check(&leaf, parent.child(index), self.tree, Some(0));
+            let child = parent.child(index);
+            let mut leaf = self.index.checked(store.lock_in_passing(child), child, self.tree, Some(0));
             self.clean(&mut leaf, low);
             let entries = leaf.len();
             if let Some((key, before)) = self.last.replace((low, entries))

@@ -50,7 +50,7 @@ pub(crate) struct WordSearch {
     also: Vec<WordBall>,
     stage: WordStage,
     /// Leaves that the search has read so far, and rows that count as leaves.
-    leaves_read: usize,
+    pub(crate) leaves_read: usize,
     /// For each band, the number of leaves read so far at which the search abandons the bands.
     limits: [f64; BANDS],
     /// The slots of the hits within a leaf.
@@ -73,7 +73,7 @@ enum WordStage {
 impl WordSearch {
     /// Searches a word of codes for the rows that lie in `ball` and in all of the balls of `also`.
     pub(crate) fn new(costs: &SearchCosts, word: usize, ball: WordBall, also: Vec<WordBall>) -> Self {
-        let (layout, leaves) = (costs.layout(), costs.leaves());
+        let (layout, leaves) = (costs.layout(), costs.leaves);
         let (first, width) = (layout.trees_of(word).start, layout.width(word));
         let (sequential, sequential_leaves) = costs.instead_of_bands(word);
         let stage = if prefers_sequential(leaves, sequential_leaves, ball.radius, width) {
@@ -91,11 +91,6 @@ impl WordSearch {
             limits: limits(leaves, sequential_leaves, ball.radius, width),
             slots: Vec::new(),
         }
-    }
-
-    /// Leaves that the search has read so far, and rows that count as leaves.
-    pub(crate) fn leaves_read(&self) -> usize {
-        self.leaves_read
     }
 
     pub(crate) fn is_done(&self) -> bool {

@@ -7,18 +7,15 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::UnwrapOrReport;
 use base::reserve;
 use hamming_index::build::{KeyWithTail, Runs};
-use hamming_index::key::{Filter, IndexKey, RowId};
+use hamming_index::key::{IndexKey, KEY_BYTES};
 use pgrx::pg_sys;
 
-/// Bytes of a key in a file: its bits, row and filter. The words of its tail follow.
-const KEY: usize = 18;
-const ROW: std::ops::Range<usize> = 8..14;
 const WORD: usize = size_of::<u64>();
 /// The approximate number of bytes that are read or written at once.
-const AT_A_TIME: usize = 4096 * KEY;
+const AT_A_TIME: usize = 4096 * KEY_BYTES;
 /// The number of bytes to read at once if larger buffers for all runs would need too much memory: the size in
 /// which PostgreSQL reads.
-const LEAST_AT_A_TIME: usize = 512 * KEY;
+const LEAST_AT_A_TIME: usize = 512 * KEY_BYTES;
 
 /// Makes temporary files, one for each run.
 pub(crate) struct RunFiles {
@@ -31,7 +28,7 @@ pub(crate) struct RunFiles {
 /// A run in its file.
 pub(crate) struct SortedRun {
     file: *mut pg_sys::BufFile,
-    /// The size of an entry in bytes.
+    /// The size of an entry in bytes: a key, and the words of its tail.
     entry: usize,
     /// The number of entries that have not been read from the file.
     left: usize,
@@ -51,7 +48,7 @@ impl Runs for RunFiles {
     type Run = SortedRun;
 
     fn write(&mut self, tail: usize, mut entries: &mut dyn Iterator<Item = KeyWithTail<'_>>) -> SortedRun {
-        let entry = KEY + tail * WORD;
+        let entry = KEY_BYTES + tail * WORD;
         // SAFETY: the file belongs to this transaction, and is written and then rewound.
         unsafe {
             let file = pg_sys::BufFileCreateTemp(false);
@@ -63,7 +60,7 @@ impl Runs for RunFiles {
                 check_for_interrupts();
                 buffer.clear();
                 for (key, tail) in (&mut entries).take(at_a_time) {
-                    buffer.extend_from_slice(&to_bytes(key));
+                    buffer.extend_from_slice(&key.to_bytes());
                     tail.iter().for_each(|word| buffer.extend_from_slice(&word.to_le_bytes()));
                     left += 1;
                 }
@@ -89,7 +86,7 @@ impl Runs for RunFiles {
         let (key, words) = entry.split_first_chunk()?;
         tail.clear();
         tail.extend(words.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word))); // Bounded: a code.
-        Some(from_bytes(key))
+        Some(IndexKey::from_bytes(key))
     }
 
     fn check_for_interrupts(&self) {
@@ -123,22 +120,5 @@ impl Drop for SortedRun {
             // SAFETY: `write` has created the file, and only this function closes it.
             unsafe { pg_sys::BufFileClose(self.file) };
         }
-    }
-}
-
-fn to_bytes(key: IndexKey) -> [u8; KEY] {
-    let mut bytes = [0; KEY];
-    bytes[..ROW.start].copy_from_slice(&key.bits.to_le_bytes());
-    bytes[ROW].copy_from_slice(&key.row.number().to_le_bytes()[..ROW.len()]);
-    bytes[ROW.end..].copy_from_slice(&key.filter.number().to_le_bytes());
-    bytes
-}
-
-fn from_bytes(bytes: &[u8; KEY]) -> IndexKey {
-    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
-    IndexKey {
-        filter: Filter::from_number(number(&bytes[ROW.end..]) as u32),
-        bits: number(&bytes[..ROW.start]),
-        row: RowId::from_number(number(&bytes[ROW])),
     }
 }

@@ -199,15 +199,9 @@ impl<S: Store> Index<'_, S> {
     /// The rows of some trees, in order.
     fn rows_of(&self, trees: &[Tree]) -> Result<Vec<RowId>, OutOfMemory> {
         let mut rows = Vec::new();
-        for &tree in trees {
-            let mut walk = Walk::From(IndexKey::FIRST);
-            while let Walk::From(key) = walk {
-                self.store.check_for_interrupts();
-                let mut found = Collector::new(&mut rows);
-                walk = self.entries(TreePart::all(tree), key, &mut |entry, _, _| found.add(entry.row));
-                found.finish()?;
-            }
-        }
+        let mut found = Collector::new(&mut rows);
+        self.each_row(trees, &mut |row| found.add(row));
+        found.finish()?;
         rows.sort_unstable();
         Ok(rows)
     }
