@@ -38,6 +38,15 @@ pub struct Totals {
 /// The largest number of differences between bands that are reported; more would tell nothing new.
 const MAX_DIFFERENCES: usize = 1000;
 
+/// Where differences are reported.
+struct Differences<'a> {
+    /// Whether a row may be in some trees only.
+    may_differ: &'a mut dyn FnMut(RowId) -> bool,
+    report: &'a mut dyn FnMut(Damage),
+    /// How many more are reported.
+    left: usize,
+}
+
 /// Something damaged in an index, and the page where it was found.
 pub struct Damage {
     /// The number of the page.
@@ -59,7 +68,7 @@ impl<'s, S: Store> Index<'s, S> {
         report: &mut dyn FnMut(Damage),
     ) -> Result<(), OutOfMemory> {
         let mut is_sound = true;
-        let totals = self.survey(is_changed, &mut |problem| {
+        let totals = self.totals(is_changed, &mut |problem| {
             is_sound = false;
             report(problem);
         });
@@ -67,7 +76,7 @@ impl<'s, S: Store> Index<'s, S> {
         if !is_sound {
             return Ok(());
         }
-        let mut left = MAX_DIFFERENCES;
+        let differences = &mut Differences { may_differ, report, left: MAX_DIFFERENCES };
         let (layout, first_tree) = (self.layout, self.layout.first_tree());
         for word in (0..layout.words()).take_while(|_| layout.has_word_trees()) {
             let trees = layout.trees_of(word);
@@ -75,21 +84,21 @@ impl<'s, S: Store> Index<'s, S> {
                 continue;
             };
             if others.iter().any(|band| (band.entries, band.checksum) != (first.entries, first.checksum)) {
-                self.report_differences(trees, may_differ, &mut left, report);
+                self.report_differences(trees, differences);
             } else if (first.entries, first.rows) != (totals[0].entries, totals[0].rows) {
                 let trees = [&[first_tree][..], &[trees.start]];
-                self.compare_rows(trees, may_differ, &mut left, report)?;
+                self.compare_rows(trees, differences)?;
             }
         }
         if layout.has_code_tree() && layout.has_word_trees() {
             let (trees, text) = ([layout.code_tree()], "its codes are other ones than those of the words");
-            self.verify_tree([&[first_tree], &trees], text, &totals, may_differ, &mut left, report)?;
+            self.verify_tree([&[first_tree], &trees], text, &totals, differences)?;
         }
         if layout.has_filter() {
             let (trees, text) =
                 ([layout.filter_tree()], "further columns have other fingerprints than band 0");
             let others = [first_tree, layout.nulls()];
-            self.verify_tree([&others, &trees], text, &totals, may_differ, &mut left, report)?;
+            self.verify_tree([&others, &trees], text, &totals, differences)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Finds the rows and codes in which the trees of an index differ.
 
-use super::{Damage, MAX_DIFFERENCES, Totals};
+use super::{Damage, Differences, MAX_DIFFERENCES, Totals};
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::probe::Probe;
 use crate::store::Store;
@@ -16,9 +16,7 @@ impl<S: Store> Index<'_, S> {
         trees: [&[Tree]; 2],
         text: &str,
         totals: &[Totals],
-        may_differ: &mut dyn FnMut(RowId) -> bool,
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
+        differences: &mut Differences<'_>,
     ) -> Result<(), OutOfMemory> {
         let of = |tree: Tree| &totals[self.layout.place(tree)];
         let (others, tree) = (trees[0], trees[1][0]);
@@ -26,13 +24,13 @@ impl<S: Store> Index<'_, S> {
             others.iter().map(|&tree| part(of(tree))).fold(0, u64::wrapping_add) == part(of(tree))
         };
         if !fits(|tree| tree.entries) || !fits(|tree| tree.rows) {
-            return self.compare_rows(trees, may_differ, left, report);
+            return self.compare_rows(trees, differences);
         }
         // The sums were taken at different times, while rows were inserted and removed.
         let further = others[1..].iter().map(|&tree| of(tree).checksum);
         let checksum = further.fold(self.sum_of_words(totals), u64::wrapping_add);
-        if checksum != of(tree).checksum && self.differs_in_codes(tree, may_differ) {
-            report(Damage { page_number: self.layout.root(tree), text: text.to_string() });
+        if checksum != of(tree).checksum && self.differs_in_codes(tree, differences.may_differ) {
+            (differences.report)(Damage { page_number: self.layout.root(tree), text: text.to_string() });
         }
         Ok(())
     }
@@ -81,28 +79,25 @@ impl<S: Store> Index<'_, S> {
     pub(super) fn compare_rows(
         &self,
         trees: [&[Tree]; 2],
-        may_differ: &mut dyn FnMut(RowId) -> bool,
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
+        differences: &mut Differences<'_>,
     ) -> Result<(), OutOfMemory> {
-        let suspects = self.rows_of_one(trees, &mut |row| !may_differ(row))?;
+        let suspects = self.rows_of_one(trees, &mut |row| !(differences.may_differ)(row))?;
         // The insert of a row may have been incomplete when the trees were read, and may be complete now.
         if !suspects.is_empty() {
             let differing =
                 self.rows_of_one(trees, &mut |row| suspects.iter().any(|&(_, other)| other == row))?;
-            self.report_rows(trees, &differing, left, report);
+            for &(place, row) in differing.iter().take(differences.left) {
+                let [has, lacks] = [trees[place], trees[1 - place]].map(|trees| trees[0]);
+                (differences.report)(self.row_missing(row, None, has, lacks));
+            }
+            differences.left -= differing.len().min(differences.left);
         }
         Ok(())
     }
 
     /// Looks up the entries of each of a word's bands in the other bands.
-    pub(super) fn report_differences(
-        &self,
-        trees: Range<Tree>,
-        may_differ: &mut dyn FnMut(RowId) -> bool,
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
-    ) {
+    pub(super) fn report_differences(&self, trees: Range<Tree>, differences: &mut Differences<'_>) {
+        let Differences { may_differ, report, left } = differences;
         for tree in trees.clone() {
             let mut from = IndexKey::FIRST;
             while *left > 0 {
@@ -142,12 +137,7 @@ impl<S: Store> Index<'_, S> {
         let others = trees.filter(move |&other| other != tree);
         let lacking =
             others.filter(move |&other| !self.has(other, IndexKey::new(rotated(word, other), entry.row)));
-        lacking.map(move |other| {
-            let row = self.layout.name_of(entry.row, Some(word));
-            let [has, lacks] = [tree, other].map(|tree| self.layout.place(tree));
-            let text = format!("{row} is in band {has}, not in band {lacks}");
-            Damage { page_number: self.layout.root(other), text }
-        })
+        lacking.map(move |other| self.row_missing(entry.row, Some(word), tree, other))
     }
 
     /// The rows that only one of two groups of trees has, if they are accepted. Each comes with the number of
@@ -169,31 +159,21 @@ impl<S: Store> Index<'_, S> {
         Ok(differing)
     }
 
-    /// Reports rows that one of two groups of trees lacks.
-    fn report_rows(
-        &self,
-        trees: [&[Tree]; 2],
-        differing: &[(usize, RowId)],
-        left: &mut usize,
-        report: &mut dyn FnMut(Damage),
-    ) {
-        for &(place, row) in differing.iter().take(*left) {
-            let row = self.layout.name_of(row, None);
-            let (has, lacks) = (trees[place][0], trees[1 - place][0]);
-            let [filters, codes] = [self.layout.filter_tree(), self.layout.code_tree()];
-            let text = match (has, lacks) {
-                (_, tree) if tree == filters => format!("{row} is missing among further columns"),
-                (tree, _) if tree == filters => format!("{row} is among further columns alone"),
-                (_, tree) if tree == codes => format!("{row} is missing among whole codes"),
-                (tree, _) if tree == codes => format!("{row} is among whole codes alone"),
-                _ => {
-                    let [has, lacks] = [has, lacks].map(|tree| self.layout.place(tree));
-                    format!("{row} is in band {has}, not in band {lacks}")
-                }
-            };
-            report(Damage { page_number: self.layout.root(lacks), text });
-        }
-        *left -= differing.len().min(*left);
+    /// A row, with a word of its code if that is known, that one tree has and the other lacks.
+    fn row_missing(&self, row: RowId, word: Option<u64>, has: Tree, lacks: Tree) -> Damage {
+        let row = self.layout.name_of(row, word);
+        let [filters, codes] = [self.layout.filter_tree(), self.layout.code_tree()];
+        let text = match (has, lacks) {
+            (_, tree) if tree == filters => format!("{row} is missing among further columns"),
+            (tree, _) if tree == filters => format!("{row} is among further columns alone"),
+            (_, tree) if tree == codes => format!("{row} is missing among whole codes"),
+            (tree, _) if tree == codes => format!("{row} is among whole codes alone"),
+            _ => {
+                let [has, lacks] = [has, lacks].map(|tree| self.layout.place(tree));
+                format!("{row} is in band {has}, not in band {lacks}")
+            }
+        };
+        Damage { page_number: self.layout.root(lacks), text }
     }
 
     /// The rows of some trees, in order.
