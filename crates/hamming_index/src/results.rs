@@ -31,7 +31,7 @@ impl SearchResults {
 
     /// Drops the codes of the last batch.
     pub(crate) fn begin_batch(&mut self) {
-        if self.sorted.found().is_empty() {
+        if self.sorted.found.is_empty() {
             self.words.clear();
         }
     }
@@ -68,10 +68,10 @@ impl SearchResults {
             self.keep(code)?;
             return push(hits, hit);
         }
-        let before = self.sorted.found().len();
+        let before = self.sorted.found.len();
         if self.sorted.add(hit, |a, b| in_order(&[], a, b))? {
             self.keep(code)?;
-            if kept.is_some() && self.sorted.found().len() <= before {
+            if kept.is_some() && self.sorted.found.len() <= before {
                 self.forget_cut();
             }
         }
@@ -80,7 +80,7 @@ impl SearchResults {
 
     /// Drops the codes of results that were cut off.
     fn forget_cut(&mut self) {
-        let found = self.sorted.found();
+        let found = &mut self.sorted.found;
         found.sort_unstable_by_key(|hit| hit.kept);
         for (place, kept) in found.iter_mut().filter_map(|hit| hit.kept.as_mut()).enumerate() {
             let from = *kept as usize * self.width;

@@ -27,11 +27,12 @@ pub(crate) fn pieces(results: f64, max_piece: usize) -> f64 {
 
 /// The results of one pass of a search. All calls must compare results in the same way.
 pub(crate) struct Sorted<T> {
-    found: Vec<T>,
+    /// The results that are kept so far, in any order.
+    pub(crate) found: Vec<T>,
     /// The last result that was taken. It and all results before it are not wanted again.
     taken: Option<T>,
-    /// Results after this one do not fit.
-    last: Option<T>,
+    /// Results after this one do not fit, and the current pass does not want them.
+    pub(crate) last: Option<T>,
     /// A pass that finds more than twice this number of results keeps only this number.
     piece: usize,
     max_piece: usize,
@@ -60,16 +61,6 @@ impl<T: Copy> Sorted<T> {
             self.found.truncate(self.piece);
         }
         Ok(true)
-    }
-
-    /// The results that are kept so far, in any order.
-    pub(crate) fn found(&mut self) -> &mut [T] {
-        &mut self.found
-    }
-
-    /// If there is such a result, the current pass does not want results after it.
-    pub(crate) fn last(&self) -> Option<T> {
-        self.last
     }
 
     /// Drops the results of the current pass.
