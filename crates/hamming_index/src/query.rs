@@ -43,11 +43,6 @@ pub struct CodeBall {
 }
 
 impl CodeBall {
-    /// The ball around this center.
-    pub fn new(center: impl Into<SearchCenter>, radius: u32) -> Self {
-        Self { center: center.into(), radius }
-    }
-
     pub(crate) fn contains_words(&self, words: &[u64]) -> bool {
         distance_of_words(words, &self.center.words) <= self.radius
     }

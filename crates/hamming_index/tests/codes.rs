@@ -119,7 +119,7 @@ impl Request {
         let balls = self.center.iter().map(|code| (code, self.radius));
         let balls = balls.chain(self.also.iter().map(|(code, radius)| (code, *radius)));
         SearchQuery {
-            balls: balls.map(|(code, radius)| CodeBall::new(center(code), radius)).collect(),
+            balls: balls.map(|(code, radius)| CodeBall { center: center(code), radius }).collect(),
             values: self.values,
             nulls: self.nulls,
             nearest_to: self.nearest_to.iter().map(center).collect(),

@@ -193,7 +193,7 @@ impl Both {
         let code = code(layout, seed);
         let center = center(layout, &code);
         for radius in [0, 3, 7, layout.bits() / 4, layout.bits()] {
-            let balls = vec![CodeBall::new(center.clone(), radius)];
+            let balls = vec![CodeBall { center: center.clone(), radius }];
             for (balls, nearest_to, nulls) in [
                 (balls.clone(), vec![], false),
                 (balls, vec![center.clone()], false),
@@ -302,7 +302,7 @@ fn a_tenant_reads_few_pages() {
         let costs = costs.of_filter(filter, both.memory.index().leaves_of(filter));
         for seed in 0..50 {
             let center = center(layout, &code(layout, seed));
-            let balls = vec![CodeBall::new(center.clone(), 6)];
+            let balls = vec![CodeBall { center: center.clone(), radius: 6 }];
             let query = SearchQuery { balls, values: true, ..SearchQuery::default() };
             let search = || drop(both.memory.search_codes(&costs, query, 1000, None::<&mut NoCodes>));
             let pages = both.memory.reads_of(search);
@@ -322,7 +322,7 @@ fn few_rows_of_others_are_found() {
     let costs = SearchCosts::new(layout, leaves_in(both.memory.pages_in_use() as u32, layout));
     let costs = costs.of_filter(filter(1), both.memory.index().leaves_of(filter(1)));
     for nearest_to in [vec![], vec![center(layout, &[7; 8])]] {
-        let balls = vec![CodeBall::new(center(layout, &[7; 8]), 6)];
+        let balls = vec![CodeBall { center: center(layout, &[7; 8]), radius: 6 }];
         let query = SearchQuery { balls, values: true, nulls: false, nearest_to, codes: false };
         let hits = both.memory.search_codes(&costs, query, 1000, Some(&mut Known(&both.rows)));
         assert!(hits.len() < 1300, "{} rows", hits.len());

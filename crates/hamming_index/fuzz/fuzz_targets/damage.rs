@@ -72,7 +72,7 @@ fn damage_codes(damage: &Damage) {
     let costs = SearchCosts::new(layout, leaves_in(memory.pages(), layout));
     let center = SearchCenter::of_code(layout, &code(damage.center % 1000));
     let nearest_to = (damage.radius % 2 == 0).then(|| center.clone()).into_iter().collect();
-    let balls = vec![CodeBall::new(center, damage.radius.into())];
+    let balls = vec![CodeBall { center, radius: damage.radius.into() }];
     let query = SearchQuery { balls, values: true, nulls: true, nearest_to, codes: true };
     let _ = catch_unwind(AssertUnwindSafe(|| memory.search_codes(&costs, query, 100, Some(&mut known))));
     let _ = catch_unwind(AssertUnwindSafe(|| Layout::read(&memory)));

@@ -284,7 +284,11 @@ pub struct FingerprintSearch(IndexSearch<'static>);
 impl FingerprintSearch {
     pub fn new(query: &Query, tree_leaves: f64, max_sorted: usize) -> Self {
         let query = SearchQuery {
-            balls: query.balls.iter().map(|ball| CodeBall::new(ball.center, ball.radius)).collect(),
+            balls: query
+                .balls
+                .iter()
+                .map(|ball| CodeBall { center: ball.center.into(), radius: ball.radius })
+                .collect(),
             values: query.values,
             nulls: query.nulls,
             nearest_to: query.nearest_to.iter().map(|&center| center.into()).collect(),
