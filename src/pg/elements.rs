@@ -67,44 +67,15 @@ impl Order {
             Ok(Self { compare: &raw mut (*entry).cmp_proc_finfo, collation: (*call.info()).fncollation })
         }
     }
-}
 
-/// A value that compares in the order of its type.
-pub(crate) struct SortedKey<'a> {
-    order: &'a Order,
-    value: pg_sys::Datum,
-}
-
-impl<'a> SortedKey<'a> {
     /// # Safety
-    /// The value must be of the type of the order.
-    pub(crate) unsafe fn new(order: &'a Order, value: pg_sys::Datum) -> Self {
-        Self { order, value }
-    }
-}
-
-impl Ord for SortedKey<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let &Order { compare, collation } = self.order;
+    /// The values must be of the type of the order.
+    pub(crate) unsafe fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
         // SAFETY: the function compares two values of the type, and returns an integer.
-        let result = unsafe { pg_sys::FunctionCall2Coll(compare, collation, self.value, other.value) };
+        let result = unsafe { pg_sys::FunctionCall2Coll(self.compare, self.collation, a, b) };
         (result.value() as i32).cmp(&0)
     }
 }
-
-impl PartialOrd for SortedKey<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for SortedKey<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for SortedKey<'_> {}
 
 fn no_order(type_name: &str) -> SqlError {
     let message = format!("could not identify an ordering operator for type {}", quote(type_name));

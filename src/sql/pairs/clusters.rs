@@ -2,11 +2,11 @@
 
 use super::error;
 use crate::pg::call::{Call, Utf8, pg_functions};
-use crate::pg::elements::{ArrayElements, Order, SortedKey};
+use crate::pg::elements::{ArrayElements, Order};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
-use base::{OutOfMemory, collect, push, sort};
+use base::{OutOfMemory, collect, push};
 use hamming::clusters::keepers_of_pairs;
 use pgrx::pg_sys::{self, Datum};
 
@@ -58,14 +58,16 @@ fn distinct(
     key_of: impl Fn(u32) -> pg_sys::Datum,
     order: &Order,
 ) -> Result<(Vec<pg_sys::Datum>, Vec<u32>), OutOfMemory> {
-    // SAFETY: the keys are of the type of the order.
-    let sorted_by = |end: u32| unsafe { SortedKey::new(order, key_of(end)) };
+    let compare = |a: u32, b: u32| {
+        check_for_interrupts();
+        // SAFETY: the keys are of the type of the order.
+        unsafe { order.compare(key_of(a), key_of(b)) }
+    };
     let mut sorted = collect(0..ends, ends as usize)?;
-    sort(&mut sorted, &mut check_for_interrupts, |&end| sorted_by(end));
+    sorted.sort_unstable_by(|&a, &b| compare(a, b));
     let mut places = collect(std::iter::repeat_n(0, ends as usize), ends as usize)?;
     let mut keys = Vec::new();
-    for equal in sorted.chunk_by(|&a, &b| sorted_by(a) == sorted_by(b)) {
-        check_for_interrupts();
+    for equal in sorted.chunk_by(|&a, &b| compare(a, b).is_eq()) {
         equal.iter().for_each(|&end| places[end as usize] = keys.len() as u32);
         push(&mut keys, key_of(equal[0]))?;
     }
