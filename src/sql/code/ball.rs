@@ -1,31 +1,15 @@
-//! The SQL functions of the type `hamming_ball`.
+//! The SQL functions of the types `hamming_ball` and `hamming_bit_ball`.
 
 use crate::pg::call::{Call, pg_functions};
-use crate::pg::code::ball::HammingBall;
+use crate::pg::code::ball::{BitBall, HammingBall};
+use crate::pg::code::bits::Bits;
 use crate::pg::encoding;
 use crate::pg::report::{SqlError, quote, report};
 use crate::pg::varlena::{c_string, new_value};
+use pgrx::direct_function_call_as_datum;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::{self, Datum};
 use std::ffi::CStr;
-use std::str::FromStr;
-
-/// Reads `<center,radius>`, with optional blanks.
-impl FromStr for HammingBall {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (center, radius) = sides(text).ok_or(())?;
-        let center = center.parse().map_err(|_| ())?;
-        Ok(Self::new(center, radius.parse().map_err(|_| ())?))
-    }
-}
-
-/// The center and the radius of `<center,radius>` as text, without blanks around them.
-pub(super) fn sides(text: &str) -> Option<(&str, &str)> {
-    let inner = text.trim().strip_prefix('<')?.strip_suffix('>')?;
-    inner.split_once(',').map(|(center, radius)| (center.trim(), radius.trim()))
-}
 
 pg_functions!(
     hamming_ball_in,
@@ -34,12 +18,19 @@ pg_functions!(
     hamming_ball_send,
     hamming_ball,
     hamming_ball_contained,
-    hamming_ball_near
+    hamming_ball_near,
+    hamming_bit_ball_in,
+    hamming_bit_ball_out,
+    hamming_bit_ball_recv,
+    hamming_bit_ball_send,
+    hamming_bit_ball,
+    hamming_bit_ball_contained
 );
 
 fn hamming_ball_in(text: &CStr) -> Result<HammingBall, SqlError> {
     let text = encoding::to_utf8(text.to_bytes())?;
-    text.parse().map_err(|()| ball_syntax(&text))
+    let ball = sides(&text).and_then(|(center, radius)| Some(HammingBall::new(center.parse().ok()?, radius)));
+    ball.ok_or_else(|| ball_syntax(&text, "hamming_ball", "bigint", ["<42,6>", "42, 6"]))
 }
 
 fn hamming_ball_out(ball: HammingBall) -> Datum {
@@ -72,9 +63,69 @@ fn hamming_ball_near(a: HammingBall, b: HammingBall) -> bool {
     a.is_near(b)
 }
 
-fn ball_syntax(text: &str) -> SqlError {
-    let message = format!("invalid input syntax for type hamming_ball: \"{}\"", quote(text));
+fn hamming_bit_ball_in(text: &CStr) -> Result<BitBall<'_>, SqlError> {
+    let text = encoding::to_utf8(text.to_bytes())?;
+    let syntax = || ball_syntax(&text, "hamming_bit_ball", "bit string", ["<1010,1>", "B'1010', 1"]);
+    let (center, radius) = sides(&text).ok_or_else(syntax)?;
+    // SAFETY: varbit_in takes a C string.
+    let center = unsafe { read_bits(pg_sys::varbit_in, c_string(&[center.as_bytes()])) };
+    Ok(BitBall { center, radius })
+}
+
+fn hamming_bit_ball_out(ball: BitBall<'_>) -> Datum {
+    // SAFETY: varbit_out takes a value of type bit varying, and returns a C string.
+    unsafe {
+        let center = direct_function_call_as_datum(pg_sys::varbit_out, &[Some(ball.center.datum())]);
+        let center = center.map_or(c"", |text| CStr::from_ptr(text.cast_mut_ptr()));
+        c_string(&[b"<", center.to_bytes(), format!(",{}>", ball.radius).as_bytes()])
+    }
+}
+
+fn hamming_bit_ball_recv(call: Call) -> BitBall<'static> {
+    let mut radius = [0; 4];
+    // SAFETY: PostgreSQL calls a receive function with the message, and raises an error if it is too short.
+    let center = unsafe {
+        pg_sys::pq_copymsgbytes(call.pointer(0), radius.as_mut_ptr().cast(), 4);
+        read_bits(pg_sys::varbit_recv, call.datum(0))
+    };
+    BitBall { center, radius: i32::from_be_bytes(radius) }
+}
+
+fn hamming_bit_ball_send(BitBall { center, radius }: BitBall<'_>) -> Datum {
+    new_value(&[&radius.to_be_bytes(), &center.length().to_be_bytes(), center.bytes()])
+}
+
+fn hamming_bit_ball<'a>(center: Bits<'a>, radius: i32) -> BitBall<'a> {
+    BitBall { center, radius }
+}
+
+fn hamming_bit_ball_contained(code: Bits<'_>, ball: BitBall<'_>) -> Result<bool, SqlError> {
+    ball.contains(code)
+}
+
+/// The center, without blanks around it, and the radius of `<center,radius>`.
+fn sides(text: &str) -> Option<(&str, i32)> {
+    let (center, radius) = text.trim().strip_prefix('<')?.strip_suffix('>')?.split_once(',')?;
+    Some((center.trim(), radius.trim().parse().ok()?))
+}
+
+/// The string of bits that PostgreSQL's input function or receive function reads from the argument.
+///
+/// # Safety
+/// The argument must be of the type that the function takes first.
+unsafe fn read_bits<'a>(
+    input: unsafe fn(pg_sys::FunctionCallInfo) -> pg_sys::Datum,
+    argument: pg_sys::Datum,
+) -> Bits<'a> {
+    const NO_MODIFIER: i32 = -1;
+    let args = [Some(argument), Some(pg_sys::InvalidOid.into()), Some(NO_MODIFIER.into())];
+    // SAFETY: both functions also take a type and a modifier, and never return NULL.
+    unsafe { Bits::of(direct_function_call_as_datum(input, &args).unwrap_or(pg_sys::Datum::null())) }
+}
+
+fn ball_syntax(text: &str, type_name: &str, center: &str, examples: [&str; 2]) -> SqlError {
+    let message = format!("invalid input syntax for type {type_name}: \"{}\"", quote(text));
     report(Code::ERRCODE_INVALID_TEXT_REPRESENTATION, message)
-        .set_detail("A ball is written <center,radius>, with a bigint and an integer.")
-        .set_hint("For example: '<42,6>'::hamming_ball, or hamming_ball(42, 6).")
+        .set_detail(format!("A ball is written <center,radius>, with a {center} and an integer."))
+        .set_hint(format!("For example: '{}'::{type_name}, or hamming_ball({}).", examples[0], examples[1]))
 }

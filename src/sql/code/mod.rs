@@ -2,5 +2,4 @@
 //! contains all codes within a radius of its center.
 
 mod ball;
-mod bit_ball;
 mod distance;
