@@ -23,7 +23,7 @@ use base::grow;
 use hamming_index::radius_division::SearchCosts;
 use hamming_index::search_cost::leaves_in;
 use hamming_index::store::Store;
-use hamming_index::{Layout, SharedStretches};
+use hamming_index::{Layout, SearchHit, SharedStretches};
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
@@ -48,7 +48,7 @@ impl ScanState {
     /// Goes on to the next row, and returns its number in the batch.
     fn advance(&mut self) -> Option<usize> {
         let cursor = self.cursor.as_mut()?;
-        while self.next == cursor.len() {
+        while self.next == cursor.hits.len() {
             self.next = 0;
             let is_more = cursor.next_batch(&self.pages, self.costs.layout(), self.rows.as_ref());
             self.pages.release_visibility();
@@ -66,14 +66,14 @@ impl ScanState {
     /// The scan must be the one with this state.
     unsafe fn is_seen(&mut self, scan: pg_sys::IndexScanDesc, number: usize) -> bool {
         let Some(cursor) = &self.cursor else { return false };
-        if cursor.is_seen_by_all(number) {
+        let SearchHit { row, is_seen_by_all, .. } = cursor.hits[number];
+        if is_seen_by_all {
             return true;
         }
-        let row = tid_of(cursor.row(number));
         // The snapshot may see none of many rows.
         check_for_interrupts();
         // SAFETY: an index-only scan returns rows, and keeps this state until it ends.
-        unsafe { self.look_at_rows(scan).is_seen(row) }
+        unsafe { self.look_at_rows(scan).is_seen(tid_of(row)) }
     }
 
     /// The rows of the table.
@@ -200,7 +200,7 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
     unsafe {
         let state = state(scan);
         let descriptor = &mut *scan;
-        if state.next == 0 && state.cursor.as_ref().is_none_or(|cursor| cursor.len() == 0) {
+        if state.next == 0 && state.cursor.as_ref().is_none_or(|cursor| cursor.hits.is_empty()) {
             count_scan(descriptor);
         }
         state.pages.read_as_of(descriptor.xs_snapshot);
@@ -213,7 +213,7 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
             next = state.advance();
         }
         let (Some(number), Some(cursor)) = (next, &state.cursor) else { return false };
-        descriptor.xs_heaptid = tid_of(cursor.row(number));
+        descriptor.xs_heaptid = tid_of(cursor.hits[number].row);
         descriptor.xs_recheck = cursor.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
         set_distances(descriptor, cursor, number);
         if descriptor.xs_want_itup {
@@ -243,7 +243,7 @@ unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, cursor: &ScanCurso
         }
     }
     let is_unknown = scan.numberOfOrderBys > 0 && cursor.distance(number, 0).is_none();
-    scan.xs_recheckorderby = is_unknown && !cursor.is_exact();
+    scan.xs_recheckorderby = is_unknown && !cursor.is_exact;
 }
 
 /// Raises the error of computing a distance in place of the executor, which cannot do so in an index-only
@@ -292,8 +292,8 @@ pub(super) unsafe extern "C-unwind" fn amgetbitmap(
         let mut tids: Vec<pg_sys::ItemPointerData> = Vec::new();
         while cursor.next_batch(&state.pages, state.costs.layout(), None) {
             tids.clear();
-            grow(&mut tids, cursor.len()).unwrap_or_report();
-            tids.extend((0..cursor.len()).map(|number| tid_of(cursor.row(number))));
+            grow(&mut tids, cursor.hits.len()).unwrap_or_report();
+            tids.extend(cursor.hits.iter().map(|hit| tid_of(hit.row)));
             pg_sys::tbm_add_tuples(bitmap, tids.as_mut_ptr(), tids.len() as i32, cursor.needs_recheck());
             count += tids.len() as i64;
         }

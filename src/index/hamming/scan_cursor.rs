@@ -31,11 +31,12 @@ pub(super) fn max_sorted(words: usize) -> usize {
 /// The search of a scan, with the rows of its last batch.
 pub(super) struct ScanCursor {
     search: IndexSearch<'static>,
-    hits: Vec<SearchHit>,
+    pub(super) hits: Vec<SearchHit>,
     /// The codes from which rows are ordered by distance; `None` where distances are not known, or NULL.
     centers: Vec<Option<SearchCenter>>,
-    /// Whether all rows found match. Otherwise they are all rows that may match.
-    is_exact: bool,
+    /// Whether all rows found match, apart from conditions on further columns. Otherwise they are all rows
+    /// that may match.
+    pub(super) is_exact: bool,
     /// Whether there are conditions on further columns. The index does not check them for each row.
     is_filtered: bool,
 }
@@ -85,31 +86,9 @@ impl ScanCursor {
         is_more.unwrap_or_report()
     }
 
-    /// The number of rows of the last batch.
-    pub(super) fn len(&self) -> usize {
-        self.hits.len()
-    }
-
-    /// A row of the last batch.
-    pub(super) fn row(&self, number: usize) -> RowId {
-        self.hits[number].row
-    }
-
     /// The words of the code of a row of the last batch, in an index-only scan; `None` is NULL.
     pub(super) fn code(&self, number: usize) -> Option<&[u64]> {
         self.search.code_of(&self.hits[number])
-    }
-
-    /// Whether all transactions, or this scan, saw a row of the last batch when it was found, in an
-    /// index-only scan.
-    pub(super) fn is_seen_by_all(&self, number: usize) -> bool {
-        self.hits[number].is_seen_by_all
-    }
-
-    /// Whether all rows found match, apart from conditions on further columns. Otherwise they are all rows
-    /// that may match.
-    pub(super) fn is_exact(&self) -> bool {
-        self.is_exact
     }
 
     /// Whether the executor has to check the conditions for the rows found.
