@@ -89,7 +89,7 @@ pub(super) unsafe extern "C-unwind" fn ambuild(
         let mut pages = Pages::of(relation);
         create(&mut pages, rows.layout);
         write(rows, &mut pages, fillfactor(index));
-        if pages.is_logged() {
+        if pages.is_logged {
             progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, LOGGING);
             pages.log_all();
         }

@@ -115,7 +115,7 @@ fn hamming_index_check(index: pg_sys::Oid, heapallindexed: bool, mut rows: Resul
 /// Whether others may have changed a page from now on: by its LSN, or `if_not_logged`. A page whose LSN is
 /// ahead of the WAL is damaged.
 fn changes_of(pages: &Pages, if_not_logged: bool) -> impl Fn(&Page) -> bool {
-    let (is_logged, began) = (pages.is_logged(), log_position());
+    let (is_logged, began) = (pages.is_logged, log_position());
     move |page| match is_logged {
         true => (began + 1..=log_position()).contains(&log_position_of(page)),
         false => if_not_logged,

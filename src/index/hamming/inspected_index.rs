@@ -58,7 +58,7 @@ impl InspectedIndex {
     pub(super) fn to_check(index: pg_sys::Oid, against_table: bool) -> Self {
         let inspected =
             Self::new(index, if against_table { pg_sys::ShareLock } else { pg_sys::AccessShareLock });
-        if against_table || inspected.pages().is_logged() {
+        if against_table || inspected.pages().is_logged {
             return inspected;
         }
         drop(inspected);

@@ -51,7 +51,7 @@ impl ScanState {
         while self.next == cursor.hits.len() {
             self.next = 0;
             let is_more = cursor.next_batch(&self.pages, self.costs.layout(), self.rows.as_ref());
-            self.pages.release_visibility();
+            self.pages.visibility.release();
             if !is_more {
                 return None;
             }
@@ -160,7 +160,7 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
             state.is_checked = true;
         }
         if descriptor.xs_want_itup {
-            state.pages.know_visibility(descriptor.heapRelation);
+            state.pages.visibility.set_table(descriptor.heapRelation);
         }
         state.cursor = {
             let (costs, filters) = (&state.costs, &state.filters);

@@ -28,7 +28,7 @@ const NEW: pg_sys::BlockNumber = pg_sys::InvalidBlockNumber;
 pub(crate) struct Pages {
     index: pg_sys::Relation,
     fork: pg_sys::ForkNumber::Type,
-    is_logged: bool,
+    pub(crate) is_logged: bool,
     /// In a vacuum, the ring of buffers that its reads use in turn; otherwise null.
     ring: pg_sys::BufferAccessStrategy,
     /// Whether long work must pause as VACUUM does.
@@ -43,8 +43,8 @@ pub(crate) struct Pages {
     known_pages: Cell<PageNumber>,
     /// In a scan, the snapshot for which pages are read; otherwise null.
     snapshot: Cell<pg_sys::Snapshot>,
-    /// In an index-only scan, the visibility map of the table.
-    visibility: VisibilityMap,
+    /// In an index-only scan, the visibility map of the table, for [`Store::is_seen_by_all`].
+    pub(crate) visibility: VisibilityMap,
 }
 
 impl Pages {
@@ -85,10 +85,6 @@ impl Pages {
         Self { ring: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
     }
 
-    pub(crate) fn is_logged(&self) -> bool {
-        self.is_logged
-    }
-
     /// The number of pages, once each of them has been initialized or locked by the process that added it.
     pub(crate) fn settled_pages(&self) -> PageNumber {
         let lock = pg_sys::ExclusiveLock as i32;
@@ -119,21 +115,6 @@ impl Pages {
     /// The snapshot must live as long as pages are read.
     pub(crate) unsafe fn read_as_of(&self, snapshot: pg_sys::Snapshot) {
         self.snapshot.set(snapshot);
-    }
-
-    /// From now on, [`Store::is_seen_by_all`] looks into the visibility map of this table. The pin on the map
-    /// must be released by [`Self::release_visibility`].
-    ///
-    /// # Safety
-    /// It must be the table of the index, and stay open as long as pages are read.
-    pub(crate) unsafe fn know_visibility(&self, table: pg_sys::Relation) {
-        // SAFETY: the table stays open, as the caller promises.
-        unsafe { self.visibility.set_table(table) };
-    }
-
-    /// Releases the pin on the visibility map.
-    pub(crate) fn release_visibility(&self) {
-        self.visibility.release();
     }
 
     fn pin(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> pg_sys::Buffer {

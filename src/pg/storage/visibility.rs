@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 
 /// The visibility map of a table, for an index-only scan.
-pub(super) struct VisibilityMap {
+pub(crate) struct VisibilityMap {
     /// Null unless the scan is an index-only scan.
     table: Cell<pg_sys::Relation>,
     /// The page of the map that was last looked at, which is pinned.
@@ -17,11 +17,11 @@ impl VisibilityMap {
         Self { table: Cell::new(null_mut()), page: Cell::new(pg_sys::InvalidBuffer as pg_sys::Buffer) }
     }
 
-    /// From now on, [`has`](Self::has) answers for this table.
+    /// From now on, [`has`](Self::has) answers for this table. The page of the map must be released.
     ///
     /// # Safety
     /// The table must be open, and stay open.
-    pub(super) unsafe fn set_table(&self, table: pg_sys::Relation) {
+    pub(crate) unsafe fn set_table(&self, table: pg_sys::Relation) {
         self.table.set(table);
     }
 
@@ -38,7 +38,7 @@ impl VisibilityMap {
     }
 
     /// Releases the pin on the page of the map. After an error, PostgreSQL releases it.
-    pub(super) fn release(&self) {
+    pub(crate) fn release(&self) {
         let page = self.page.replace(pg_sys::InvalidBuffer as pg_sys::Buffer);
         if page != pg_sys::InvalidBuffer as pg_sys::Buffer {
             // SAFETY: `has` has pinned the page.
