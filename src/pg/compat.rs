@@ -264,34 +264,17 @@ pub(crate) fn give_routine(routine: &'static pg_sys::IndexAmRoutine) -> *const p
     given
 }
 
-/// The type of the hook that the planner calls for each table of a query. Since 19, there is another hook.
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-pub(crate) type RelationHook = pg_sys::get_relation_info_hook_type;
-/// The type of the hook that the planner calls for each table, and for everything else in FROM.
+/// Since 19, there is another hook, which is called for each table and for everything else in FROM.
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-pub(crate) type RelationHook = pg_sys::build_simple_rel_hook_type;
+pub(crate) use pg_sys::{build_simple_rel_hook as relation_hook, build_simple_rel_hook_type as RelationHook};
+/// The hook that the planner calls for each table of a query, and its type.
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
+pub(crate) use pg_sys::{
+    get_relation_info_hook as relation_hook, get_relation_info_hook_type as RelationHook,
+};
 
-/// The variable of the hook.
-pub(crate) fn relation_hook() -> *mut RelationHook {
-    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-    let hook = &raw mut pg_sys::get_relation_info_hook;
-    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-    let hook = &raw mut pg_sys::build_simple_rel_hook;
-    hook
-}
-
-/// A call of the hook.
-pub(crate) struct RelationCall<'a> {
-    pub(crate) root: *mut pg_sys::PlannerInfo,
-    pub(crate) relation: *mut pg_sys::RelOptInfo,
-    /// Since 19, the hook is also called for items of FROM that are not tables.
-    pub(crate) is_table: bool,
-    /// Calls the hook of another library with the same arguments.
-    pub(crate) call_next: &'a dyn Fn(RelationHook),
-}
-
-/// Defines a hook that calls our function with a [`RelationCall`]. Since 19, PostgreSQL passes other
-/// arguments.
+/// Defines a hook that calls our function with the query's root, the relation, and a function that calls the
+/// hook of another library with the same arguments. Since 19, PostgreSQL passes other arguments.
 macro_rules! relation_hook_function {
     ($name:ident, $ours:path) => {
         #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
@@ -303,11 +286,11 @@ macro_rules! relation_hook_function {
             relation: *mut pgrx::pg_sys::RelOptInfo,
         ) {
             use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
-            let call_next = |hook: $crate::pg::compat::RelationHook| {
+            let call = |next: $crate::pg::compat::RelationHook| {
                 // SAFETY: the other library's hook gets the arguments that PostgreSQL passed to ours.
-                hook.map(|hook| unsafe { guarded(|| hook(root, table, is_parent, relation)) });
+                next.map(|next| unsafe { guarded(|| next(root, table, is_parent, relation)) });
             };
-            $ours($crate::pg::compat::RelationCall { root, relation, is_table: true, call_next: &call_next });
+            $ours(root, relation, call);
         }
 
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
@@ -318,13 +301,11 @@ macro_rules! relation_hook_function {
             entry: *mut pgrx::pg_sys::RangeTblEntry,
         ) {
             use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
-            let call_next = |hook: $crate::pg::compat::RelationHook| {
+            let call = |next: $crate::pg::compat::RelationHook| {
                 // SAFETY: the other library's hook gets the arguments that PostgreSQL passed to ours.
-                hook.map(|hook| unsafe { guarded(|| hook(root, relation, entry)) });
+                next.map(|next| unsafe { guarded(|| next(root, relation, entry)) });
             };
-            // SAFETY: the planner passes the relation's entry, and does not change it until we return.
-            let is_table = unsafe { (*entry).rtekind } == pgrx::pg_sys::RTEKind::RTE_RELATION;
-            $ours($crate::pg::compat::RelationCall { root, relation, is_table, call_next: &call_next });
+            $ours(root, relation, call);
         }
     };
 }

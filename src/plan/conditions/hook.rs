@@ -6,7 +6,7 @@ use super::lists::change_conditions;
 use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::compat::{RelationCall, RelationHook, relation_hook, relation_hook_function};
+use crate::pg::compat::{RelationHook, relation_hook, relation_hook_function};
 use crate::pg::planner::Planner;
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
@@ -26,7 +26,7 @@ pub(crate) fn install_hook() {
     // SAFETY: a backend has one thread, and nobody else reads the hook while a library is loaded or a query
     // is simplified.
     unsafe {
-        let found = *relation_hook();
+        let found = relation_hook;
         if is_same(found, Some(on_relation)) || IN_PROGRESS.get().depth > 0 {
             return;
         }
@@ -35,7 +35,7 @@ pub(crate) fn install_hook() {
             Some(&last) if is_same(last, found) => {}
             _ => all.push(found),
         });
-        *relation_hook() = Some(on_relation);
+        relation_hook = Some(on_relation);
     }
 }
 
@@ -80,15 +80,20 @@ impl Drop for CallingNext {
 relation_hook_function!(on_relation, prepare_relation);
 
 /// Calls the next hook, and then does our part.
-fn prepare_relation(call: RelationCall<'_>) {
-    let next = CallingNext::of(call.root);
-    (call.call_next)(next.hook());
+fn prepare_relation(
+    root: *mut pg_sys::PlannerInfo,
+    relation: *mut pg_sys::RelOptInfo,
+    call: impl Fn(RelationHook),
+) {
+    let next = CallingNext::of(root);
+    call(next.hook());
     drop(next);
-    if !call.is_table || IN_PROGRESS.get().root == call.root {
+    // SAFETY: the planner passes the query and one of its relations, and uses neither until we return.
+    let (planner, relation) = unsafe { (Planner::new(&root), &*relation) };
+    // Since 19, the hook is also called for items of FROM that are not tables.
+    if relation.rtekind != pg_sys::RTEKind::RTE_RELATION || IN_PROGRESS.get().root == root {
         return;
     }
-    // SAFETY: the planner passes the query and one of its relations, and uses neither until we return.
-    let (planner, relation) = unsafe { (Planner::new(&call.root), &*call.relation) };
     let Some((planner, ours)) = planner.zip(ExtensionOids::known()) else { return };
     // The conditions of partitions are copies of their parent's, which have been rewritten.
     if relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
