@@ -147,11 +147,7 @@ impl<'p> NearCondition<'p> {
         if near.len() == 1 && near[0].is_written() {
             return;
         }
-        let selectivity = |near: &&Self| {
-            let (call, kind) = (Expr::of(near.call).pointer(), pg_sys::JoinType::JOIN_INNER);
-            // SAFETY: the condition belongs to the join.
-            unsafe { pg_sys::clause_selectivity(planner.pointer(), call, 0, kind, special) }
-        };
+        let selectivity = |near: &&Self| near.selectivity(planner, special);
         let least = near.iter().min_by(|a, b| selectivity(a).total_cmp(&selectivity(b)));
         let is_other = |clause: &Expr| near.iter().all(|near| !near.is_of(*clause));
         let calls = least.map(|near| Expr::of(near.call)).into_iter();
@@ -162,6 +158,13 @@ impl<'p> NearCondition<'p> {
             let root = planner.pointer();
             pg_sys::set_joinrel_size_estimates(root, join, first, second, special, calls.pointer());
         }
+    }
+
+    /// The fraction of all pairs of rows that are near.
+    pub(super) fn selectivity(&self, planner: Planner<'p>, special: *mut pg_sys::SpecialJoinInfo) -> f64 {
+        let (call, kind) = (Expr::of(self.call).pointer(), pg_sys::JoinType::JOIN_INNER);
+        // SAFETY: the condition belongs to the join.
+        unsafe { pg_sys::clause_selectivity(planner.pointer(), call, 0, kind, special) }
     }
 
     /// Bytes of a code.

@@ -137,7 +137,8 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
     };
     let read = [outer.rows * processes, inner_rows].map(|rows| rows.max(1.0));
     // Pairs that are near by the code that selects the fewest pairs are tested by the other conditions.
-    let least = sides.near.iter().map(|near| selectivity(sides, near)).fold(1.0, f64::min);
+    let least =
+        sides.near.iter().map(|near| near.selectivity(sides.planner, sides.special)).fold(1.0, f64::min);
     let near = outer.rows * inner_rows * least;
     let mut quals = pg_sys::QualCost::default();
     // SAFETY: the conditions and the target belong to the join.
@@ -184,12 +185,4 @@ fn file_pages(
     let rounds = (partitions.log2() / (memory::files() as f64).log2()).ceil().max(1.0);
     let loads = (most / partitions / memory::of_load() as f64).ceil();
     (1.0 + searched.passes() * (2.0 * rounds + loads)) * ((outer + inner) / f64::from(pg_sys::BLCKSZ)).ceil()
-}
-
-/// The fraction of pairs that are near.
-fn selectivity(sides: &Sides, condition: &NearCondition) -> f64 {
-    let (root, kind) = (sides.planner.pointer(), pg_sys::JoinType::JOIN_INNER);
-    let call = Expr::of(condition.call).pointer();
-    // SAFETY: the condition belongs to the join.
-    unsafe { pg_sys::clause_selectivity(root, call, 0, kind, sides.special) }
 }
