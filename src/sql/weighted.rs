@@ -5,6 +5,7 @@ use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::pg::state::{State, StateForm};
+use base::beat_every;
 use pgrx::Array;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use text::fingerprint::weighted::{self, Sums};
@@ -27,9 +28,7 @@ fn simhash_of_features(
     let mut sums = weighted::NOTHING;
     let mut weights = weights.as_ref().map(Array::iter);
     for (index, feature) in features.iter().enumerate() {
-        if index % STRIDE == 0 {
-            check_for_interrupts();
-        }
+        beat_every(STRIDE, index, &mut check_for_interrupts);
         let weight = weights.as_mut().map_or(Some(1.0), |weights| weights.next().flatten());
         add(&mut sums, feature, weight)?;
     }

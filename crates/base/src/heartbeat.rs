@@ -28,6 +28,14 @@ impl<F: FnMut()> Heartbeat for F {
     }
 }
 
+/// Calls the heartbeat once in `stride` steps, which are numbered.
+#[inline(always)]
+pub fn beat_every(stride: usize, step: usize, heartbeat: &mut dyn Heartbeat) {
+    if step.is_multiple_of(stride) {
+        heartbeat.beat();
+    }
+}
+
 /// Cuts a text into pieces of at most `bytes` bytes, at least 4, so that a heartbeat can be called for each.
 pub fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;

@@ -9,7 +9,7 @@ mod limit;
 mod memory;
 mod problem;
 
-pub use heartbeat::{Heartbeat, copied, fill, filled, pieces, sort};
+pub use heartbeat::{Heartbeat, beat_every, copied, fill, filled, pieces, sort};
 pub use limit::Limit;
 pub use memory::{
     Collector, OutOfMemory, ask, collect, extend, grow, grow_map, grow_text, may_be_refused, push, reserve,

@@ -7,7 +7,7 @@ use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError, UnwrapOrReport};
 use crate::pg::sketch::shareable;
 use crate::pg::varlena::{c_string, content, new_value};
-use base::{Limit, collect, grow_text};
+use base::{Limit, beat_every, collect, grow_text};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{Array, FromDatum};
@@ -113,9 +113,7 @@ fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
     grow_text(&mut text, HEAD_LETTERS + values.len() * VALUE_LETTERS)?;
     text += &format!("{measure} >= {least}: {{");
     for (place, value) in values.iter().enumerate() {
-        if place % STRIDE == 0 {
-            check_for_interrupts();
-        }
+        beat_every(STRIDE, place, &mut check_for_interrupts);
         let separator = if place == 0 { "" } else { "," };
         // Writing to a String never fails.
         _ = write!(text, "{separator}{value}");

@@ -7,7 +7,7 @@
 
 use crate::code::CodeSlice;
 use crate::near_pairs::{CodeRadii, MAX_SEGMENT_BITS, PairSearch, near_pairs};
-use base::{Heartbeat, OutOfMemory, collect, reserve, sort};
+use base::{Heartbeat, OutOfMemory, beat_every, collect, reserve, sort};
 use std::ops::Range;
 
 /// How many rows are decided between two heartbeats.
@@ -176,9 +176,7 @@ impl Leaders<'_> {
         let mut next = Vec::new();
         reserve(&mut next, rows.len())?;
         for (b, &row) in rows.iter().enumerate() {
-            if b.is_multiple_of(STRIDE) {
-                self.heartbeat.beat();
-            }
+            beat_every(STRIDE, b, self.heartbeat);
             let near_keeper = keepers[row as usize];
             if near_keeper == row {
                 continue;

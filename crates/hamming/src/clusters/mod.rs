@@ -22,7 +22,7 @@ mod leaders;
 use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
 use crate::near_pairs::{CodeRadii, PairSink, near_pairs};
-use base::{Heartbeat, OutOfMemory, Problem, collect, reserve, sort};
+use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, reserve, sort};
 use leaders::{LeaderLimits, leaders};
 
 /// How many rows are processed between two heartbeats.
@@ -75,9 +75,7 @@ pub fn keepers(
     drop(distinct);
     let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
     for place in 0..keepers.len() {
-        if place.is_multiple_of(STRIDE) {
-            heartbeat.beat();
-        }
+        beat_every(STRIDE, place, heartbeat);
         let first = keepers[place] as usize;
         // Equal codes have the keeper of the first of them, which was decided before.
         keepers[place] =
@@ -205,9 +203,7 @@ impl Forest {
     /// Makes the root of each tree the parent of all its rows.
     fn settle(&mut self, heartbeat: &mut dyn Heartbeat) {
         for place in 0..self.parents.len() {
-            if place.is_multiple_of(STRIDE) {
-                heartbeat.beat();
-            }
+            beat_every(STRIDE, place, heartbeat);
             self.parents[place] = self.parents[self.parents[place] as usize];
         }
     }

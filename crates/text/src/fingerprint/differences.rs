@@ -6,7 +6,7 @@
 
 use super::explain::{self, Feature};
 use crate::features::Scheme;
-use base::{Heartbeat, OutOfMemory, Problem, collect, grow_map, push, sort};
+use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, grow_map, push, sort};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -44,9 +44,7 @@ pub fn differences(
     for (features, others, is_of_first) in [(a, of_b, true), (b, of_a, false)] {
         let mut has_number = false;
         for (number, Feature { text, hash, .. }) in features.into_iter().enumerate() {
-            if number % STRIDE == 0 {
-                heartbeat.beat();
-            }
+            beat_every(STRIDE, number, heartbeat);
             if others.binary_search(&hash).is_ok() {
                 continue;
             }

@@ -9,7 +9,9 @@ use crate::features::pairs::KEY;
 use crate::features::{FeatureRule, Scheme, Shingler, Sink, pairs};
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
-use base::{Heartbeat, OutOfMemory, Problem, ProblemKind, collect, grow_map, grow_text, push, sort};
+use base::{
+    Heartbeat, OutOfMemory, Problem, ProblemKind, beat_every, collect, grow_map, grow_text, push, sort,
+};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -91,9 +93,7 @@ struct FeatureList<'a> {
 impl FeatureList<'_> {
     fn add(&mut self, text: &[u8], hash: u64, weight: f64) {
         self.taken += 1;
-        if self.taken.is_multiple_of(STRIDE) {
-            self.heartbeat.beat();
-        }
+        beat_every(STRIDE, self.taken, self.heartbeat);
         if let Some(&index) = self.index.get(&hash) {
             self.features[index].occurrences = self.features[index].occurrences.saturating_add(1);
         } else if self.problem.is_none() {

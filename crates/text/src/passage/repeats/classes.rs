@@ -19,7 +19,7 @@ use super::characters::{back, forward, is_boundary};
 use super::packed::{Anchor, Segment};
 use crate::hash::xxh3_64;
 use crate::passage::agreement::{common_prefix, common_suffix};
-use base::{Heartbeat, Problem, push, sort};
+use base::{Heartbeat, Problem, beat_every, push, sort};
 use std::ops::Range;
 
 /// The number of first members with which all others are compared.
@@ -81,9 +81,7 @@ impl Classes<'_> {
         let first = if gram == self.corpus.min_length { class.len() } else { FIRST };
         let mut crowd = Vec::new();
         for (number, &member) in class.iter().enumerate().skip(1) {
-            if number % STRIDE == 0 {
-                self.heartbeat.beat();
-            }
+            beat_every(STRIDE, number, self.heartbeat);
             self.open.clear();
             push(&mut self.open, member.windows())?;
             for &earlier in &class[..number.min(first)] {
@@ -157,9 +155,7 @@ impl Classes<'_> {
         for (grows_left, length) in [(true, gram + half), (false, gram + windows - half)] {
             let mut anchors = Vec::new();
             for (number, anchor) in crowd.iter().enumerate() {
-                if number % STRIDE == 0 {
-                    self.heartbeat.beat();
-                }
+                beat_every(STRIDE, number, self.heartbeat);
                 let (all, left) = (anchor.windows(), back(text, anchor.gram(), half));
                 let border = forward(text, left, 1).clamp(all.start, all.end);
                 let (gram, windows) =

@@ -5,7 +5,7 @@ use super::characters::{back, count, forward, is_boundary};
 use super::packed::Segment;
 use super::{Corpus, Repeat};
 use crate::passage::agreement::common_prefix;
-use base::{Heartbeat, Problem, reserve};
+use base::{Heartbeat, Problem, beat_every, reserve};
 use memchr::memmem::rfind;
 use std::ops::Range;
 
@@ -133,9 +133,7 @@ impl<'a> CharacterCounts<'a> {
         for (number, group) in text.chunks_exact(GROUP).enumerate() {
             characters += count(group);
             before.push(characters);
-            if number % GROUP == 0 {
-                heartbeat.beat();
-            }
+            beat_every(GROUP, number, heartbeat);
         }
         Ok(Self { text, before })
     }

@@ -20,7 +20,7 @@ mod table;
 
 use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
 use crate::hash::spread;
-use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, pieces, reserve, sort};
+use base::{Heartbeat, Limit, OutOfMemory, Problem, beat_every, collect, pieces, reserve, sort};
 pub use passage_search::MAX_PASSAGES;
 use passage_search::{Match, MatchSearch, TextPair};
 use table::{WindowTable, each_batch};
@@ -97,9 +97,7 @@ fn with_text<'a>(
     let mut bytes = |positions: &mut dyn Iterator<Item = usize>| {
         let mut boundaries = b.char_indices().map(|(byte, _)| byte).chain([b.len()]).enumerate();
         let mut is_at = |position, at: usize| {
-            if at.is_multiple_of(STRIDE) {
-                heartbeat.beat();
-            }
+            beat_every(STRIDE, at, heartbeat);
             at == position
         };
         let mut byte_of =

@@ -3,7 +3,7 @@
 use crate::features::chars::boundaries;
 use crate::features::words::add_letters;
 use crate::hash::xxh3_64;
-use base::{Heartbeat, Problem, ProblemKind, collect};
+use base::{Heartbeat, Problem, ProblemKind, beat_every, collect};
 
 /// The most bytes of letters in a text.
 const MAX_BYTES: usize = u32::MAX as usize;
@@ -17,9 +17,7 @@ const STRIDE: usize = 1 << 14;
 /// The places where each letter begins, and the end.
 fn starts_of<'a>(letters: &'a [u8], heartbeat: &'a mut dyn Heartbeat) -> impl Iterator<Item = u32> {
     boundaries(letters).enumerate().map(|(number, start)| {
-        if number.is_multiple_of(STRIDE) {
-            heartbeat.beat();
-        }
+        beat_every(STRIDE, number, heartbeat);
         start as u32
     })
 }
@@ -68,9 +66,7 @@ impl Letters {
     ) {
         let mut key = 0;
         for start in 0..self.count() - JUDGED + 1 {
-            if start.is_multiple_of(STRIDE) {
-                heartbeat.beat();
-            }
+            beat_every(STRIDE, start, heartbeat);
             if !self.starts.is_empty() {
                 key = (xxh3_64(self.slice(start, JUDGED)) >> (u64::BITS - KEY_BITS)) as u32;
             } else if start == 0 {

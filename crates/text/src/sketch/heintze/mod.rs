@@ -23,7 +23,7 @@ mod ranks;
 
 use super::sort::sort_values;
 use crate::hash::xxh3_64;
-use base::{Heartbeat, Limit, OutOfMemory, Problem, collect, filled, push, reserve, sort};
+use base::{Heartbeat, Limit, OutOfMemory, Problem, beat_every, collect, filled, push, reserve, sort};
 use fives::{EqualFives, Fives, scatter};
 use letters::{JUDGED, KEY_BITS, Letters};
 use ranks::{FrequentSubstrings, LowestRanks, PLACE, TakenSubstrings, rank};
@@ -184,9 +184,7 @@ impl HeintzeParameters {
                     known => push(&mut taken.avoided, rank(known, frequency, scattered, hash))?,
                 }
                 passed += 1;
-                if passed % STRIDE == 0 {
-                    heartbeat.beat();
-                }
+                beat_every(STRIDE, passed, heartbeat);
             }
         }
         taken.settle();
