@@ -19,7 +19,7 @@
 use crate::features::{Scheme, Shingler};
 use crate::hash::mix;
 use crate::sketch::SketchSample;
-use base::{Heartbeat, Problem, ProblemKind, collect};
+use base::{Heartbeat, Problem, ProblemKind, beat_every, collect};
 
 /// The number of cells. A cell is for the features whose mixed hash begins with its number.
 const CELLS: usize = 1 << CELL_BITS;
@@ -86,45 +86,38 @@ pub fn add_features(
     let Counts { texts, name, cells } = parts(counts)?;
     take_name(name, &padded(scheme))?;
     if !features.is_empty() {
-        write(texts, number(texts).saturating_add(1));
+        *texts = u64::from_le_bytes(*texts).saturating_add(1).to_le_bytes();
     }
     for (number, &feature) in features.iter().enumerate() {
-        if number % STRIDE == 0 {
-            heartbeat.beat();
-        }
-        let at = cell(feature as u64) * COUNT;
-        let count = count(&cells[at..at + COUNT]).saturating_add(1);
-        cells[at..at + COUNT].copy_from_slice(&count.to_le_bytes());
+        beat_every(STRIDE, number, heartbeat);
+        increase(&mut cells[cell(feature as u64)], 1);
     }
     Ok(())
 }
 
 /// Adds other counts to counts.
-pub fn merge(counts: &mut [u8], others: &[u8]) -> Result<(), Problem> {
-    let Counts { texts, name, cells } = parts(counts)?;
-    let (other_texts, rest) = others.split_at_checked(NUMBER).ok_or_else(damaged)?;
-    let (other_name, other_cells) = rest.split_at_checked(NAME).ok_or_else(damaged)?;
-    take_name(name, other_name)?;
-    write(texts, number(texts).saturating_add(number(other_texts)));
-    for (own, other) in cells.chunks_exact_mut(COUNT).zip(other_cells.chunks_exact(COUNT)) {
-        own.copy_from_slice(&count(own).saturating_add(count(other)).to_le_bytes());
-    }
+pub fn merge(counts: &mut [u8], others: &mut [u8]) -> Result<(), Problem> {
+    let (Counts { texts, name, cells }, others) = (parts(counts)?, parts(others)?);
+    take_name(name, others.name)?;
+    let sum = u64::from_le_bytes(*texts).saturating_add(u64::from_le_bytes(*others.texts));
+    *texts = sum.to_le_bytes();
+    cells.iter_mut().zip(others.cells).for_each(|(own, other)| increase(own, u32::from_le_bytes(*other)));
     Ok(())
 }
 
 /// The number of counted texts that have features.
 pub fn texts(counts: &mut [u8]) -> Result<u64, Problem> {
-    Ok(number(parts(counts)?.texts))
+    Ok(u64::from_le_bytes(*parts(counts)?.texts))
 }
 
 /// The weights of features by these counts, as they are stored; `None` if no text was counted.
 pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
     let Counts { texts, name, cells } = parts(counts)?;
-    let texts = number(texts) as f64;
+    let texts = u64::from_le_bytes(*texts) as f64;
     if texts == 0.0 {
         return Ok(None);
     }
-    let counts = || cells.chunks_exact(COUNT).map(count);
+    let counts = || cells.iter().map(|&count| u32::from_le_bytes(count));
     let sum: u64 = counts().map(u64::from).sum();
     let weights = counts().map(|count| {
         let by_chance = (sum - u64::from(count)) as f64 / (CELLS - 1) as f64;
@@ -199,30 +192,23 @@ fn cell(feature: u64) -> usize {
 
 /// The parts of counts.
 struct Counts<'a> {
-    texts: &'a mut [u8],
-    name: &'a mut [u8],
-    cells: &'a mut [u8],
+    texts: &'a mut [u8; NUMBER],
+    name: &'a mut [u8; NAME],
+    cells: &'a mut [[u8; COUNT]],
 }
 
 fn parts(counts: &mut [u8]) -> Result<Counts<'_>, Problem> {
-    if counts.len() != COUNTS_BYTES {
-        return Err(damaged());
+    let (texts, rest) = counts.split_first_chunk_mut().ok_or_else(damaged)?;
+    let (name, cells) = rest.split_first_chunk_mut().ok_or_else(damaged)?;
+    match cells.as_chunks_mut() {
+        (cells, []) if cells.len() == CELLS => Ok(Counts { texts, name, cells }),
+        _ => Err(damaged()),
     }
-    let (texts, rest) = counts.split_at_mut(NUMBER);
-    let (name, cells) = rest.split_at_mut(NAME);
-    Ok(Counts { texts, name, cells })
 }
 
-fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
-}
-
-fn write(bytes: &mut [u8], number: u64) {
-    bytes.copy_from_slice(&number.to_le_bytes());
-}
-
-fn count(bytes: &[u8]) -> u32 {
-    number(bytes) as u32
+/// Adds to a number that is stored as little-endian bytes, up to its limit.
+fn increase(count: &mut [u8; COUNT], more: u32) {
+    *count = u32::from_le_bytes(*count).saturating_add(more).to_le_bytes();
 }
 
 /// A scheme's name, as counts and weights store it.
@@ -326,15 +312,15 @@ mod tests {
         assert_eq!(weights(&mut vec![0; COUNTS_BYTES]).unwrap(), None);
         assert_eq!(weights(&mut counts(&["", "?!"], "word:1")).unwrap(), None);
         assert!(weights(&mut [0; 8]).is_err());
-        assert!(merge(&mut vec![0; COUNTS_BYTES], &[]).is_err());
+        assert!(merge(&mut vec![0; COUNTS_BYTES], &mut []).is_err());
     }
 
     #[test]
     fn schemes_are_not_mixed() {
         let mut counted = counts(&["a b"], "word:1");
-        let problem = merge(&mut counted, &counts(&["a b"], "char:4")).unwrap_err();
+        let problem = merge(&mut counted, &mut counts(&["a b"], "char:4")).unwrap_err();
         assert_eq!(problem.message, "cannot count features of \"word:1\" and of \"char:4\" together");
-        merge(&mut counted, &vec![0; COUNTS_BYTES]).unwrap();
+        merge(&mut counted, &mut [0; COUNTS_BYTES]).unwrap();
     }
 
     /// 50,000 words of 4,000 texts share 32,768 cells. Still, the weights of frequent words are right, and
@@ -415,7 +401,7 @@ mod tests {
             let all = written(&texts);
             let mut merged = vec![0; COUNTS_BYTES];
             for part in all.chunks(all.len().div_ceil(parts)) {
-                merge(&mut merged, &counts(part, "word:1")).unwrap();
+                merge(&mut merged, &mut counts(part, "word:1")).unwrap();
             }
             prop_assert!(merged == counts(&all, "word:1"));
             let sets: Vec<BTreeSet<u16>> = texts.iter().map(|text| text.iter().copied().collect()).collect();
