@@ -131,7 +131,8 @@ pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
 /// The weights of a scheme's features.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureWeights<'a> {
-    scheme: Scheme,
+    /// The scheme whose features were counted.
+    pub(super) scheme: Scheme,
     cells: &'a [u8],
 }
 
@@ -172,11 +173,6 @@ impl<'a> FeatureWeights<'a> {
             part.iter().filter(is_shared).map(|&feature| u64::from(self.of(feature as u64))).sum::<u64>()
         };
         features.chunks(STRIDE).map(of_part).sum()
-    }
-
-    /// The scheme whose features were counted.
-    pub(super) fn scheme(&self) -> Scheme {
-        self.scheme
     }
 
     /// The weight of the feature with this hash.

@@ -30,9 +30,7 @@ impl MinHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
-        let bins = BINS.of(bins)?;
-        let empty = collect(repeat_n(EMPTY, bins), bins)?;
-        Ok(self.collect(text, scheme, heartbeat, empty, lower)?)
+        self.collect(text, bins, scheme, heartbeat, lower)
     }
 
     /// The signature of a text in which each feature counts as many times as it weighs; `None` if no feature
@@ -44,11 +42,8 @@ impl MinHasher {
         weights: &FeatureWeights<'_>,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
-        let bins = BINS.of(bins)?;
-        let empty = collect(repeat_n(EMPTY, bins), bins)?;
         let lower = |least: &mut [u32], features: &[u64]| lower_by_weight(least, features, weights);
-        let signature = self.collect(text, weights.scheme(), heartbeat, empty, lower)?;
-        Ok(signature.filter(|signature| !signature.iter().all(is_empty)))
+        self.collect(text, bins, weights.scheme, heartbeat, lower)
     }
 }
 

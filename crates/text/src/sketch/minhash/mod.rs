@@ -10,7 +10,8 @@ pub use bins::BINS;
 pub use signature::{bits, similarity};
 
 use crate::features::{Scheme, Shingler};
-use base::{Heartbeat, Limit, OutOfMemory};
+use base::{Heartbeat, Limit, Problem, collect};
+use std::iter::repeat_n;
 
 /// The most values of a signature.
 const MAX_VALUES: i64 = 4096;
@@ -28,21 +29,22 @@ pub struct MinHasher {
 }
 
 impl MinHasher {
-    /// Calls `lower` for the features of a text, batch by batch. `None` if the text has no features.
+    /// Calls `lower` for empty bins and the features of a text, batch by batch. `None` if all stay empty.
     fn collect(
         &mut self,
         text: &str,
+        bins: usize,
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
-        mut least: Vec<u32>,
         mut lower: impl FnMut(&mut [u32], &[u64]),
-    ) -> Result<Option<Vec<i32>>, OutOfMemory> {
-        let mut any = false;
+    ) -> Result<Option<Vec<i32>>, Problem> {
+        let bins = BINS.of(bins)?;
+        let mut least = collect(repeat_n(EMPTY, bins), bins)?;
         self.shingler.hash_features(text, scheme, &mut |features| {
             heartbeat.beat();
-            any |= !features.is_empty();
             lower(&mut least, features);
         })?;
+        let any = least.iter().any(|&value| value != EMPTY);
         Ok(any.then(|| least.into_iter().map(|value| value as i32).collect()))
     }
 }
