@@ -63,12 +63,6 @@ impl SketchQuery {
 
 sql_value!(SketchQuery, read: |query| Self::of(query), write: |query| query.datum());
 
-/// The sorted and distinct values of a sketch for comparisons. Raises the errors that a comparison would
-/// raise.
-fn query_values(sketch: &Array<'_, i64>) -> Result<Vec<i64>, SqlError> {
-    Ok(distinct(shareable(sketch)?)?)
-}
-
 /// An argument of type bigint[]. Another operator class may name the function for another type, which raises
 /// an error.
 pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
@@ -88,7 +82,8 @@ pg_functions!(sketch_query_of, sketch_query_in, sketch_query_out, sketch_matches
 fn sketch_query_of(call: Call, measure: i32, least: f64) -> Result<SketchQuery, SqlError> {
     let measure: usize = MEASURE.of(measure)?;
     let threshold = Threshold { measure: MEASURES[measure], least };
-    Ok(SketchQuery { threshold, values: query_values(&sketch(call, 0))? })
+    // Raises the errors that a comparison would raise.
+    Ok(SketchQuery { threshold, values: distinct(shareable(&sketch(call, 0))?)? })
 }
 
 fn sketch_query_in(_: Call) -> Result<SketchQuery, SqlError> {
