@@ -4,13 +4,13 @@
 //! characters ([`table`](super::table)), as in [`machine`](super::machine). If a character depends on its
 //! neighbours, the Unicode crates normalize the text run by run.
 
-use super::machine::{GROWTH, stays_in_place};
+use super::machine::{GROWTH, lengthen, stays_in_place};
 use super::normal::{is_letter, normalize};
 use super::runs::{next_run, split_piece};
 use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{DecodedCharacter, decode, encode};
 use super::{BUFFERED, Keep};
-use base::{Heartbeat, OutOfMemory, grow, reserve};
+use base::{Heartbeat, OutOfMemory, grow};
 
 /// The number of bytes that may be written temporarily.
 const SLACK: usize = 4;
@@ -40,11 +40,7 @@ pub(crate) fn add_letters(
 /// Adds the letters of whole runs at once; or of run by run, if a character depends on its neighbours.
 fn add_piece(piece: &str, buffer: &mut Vec<u8>, letters: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     let most = GROWTH * piece.len() + SLACK;
-    if buffer.len() < most {
-        let more = most - buffer.len();
-        reserve(buffer, more)?;
-        buffer.resize(most, 0);
-    }
+    lengthen(buffer, most)?;
     grow(letters, most)?;
     if piece.is_ascii() {
         let length = put_ascii_letters(piece.as_bytes(), buffer);

@@ -38,13 +38,7 @@ pub(super) enum MachineOutcome {
 impl Machine {
     /// Reserves memory for the words of a text of this length.
     pub(super) fn make_room(&mut self, length: usize) -> Result<(), OutOfMemory> {
-        let bytes = GROWTH * length + SLACK;
-        if self.buffer.len() < bytes {
-            let more = bytes - self.buffer.len();
-            reserve(&mut self.buffer, more)?;
-            self.buffer.resize(bytes, 0);
-        }
-        Ok(())
+        lengthen(&mut self.buffer, GROWTH * length + SLACK)
     }
 
     /// Adds the words of the text, each followed by a blank, and where they begin. Returns `None` and adds
@@ -68,6 +62,15 @@ impl Machine {
             }
         }
     }
+}
+
+/// Makes a buffer at least as long.
+pub(super) fn lengthen(buffer: &mut Vec<u8>, bytes: usize) -> Result<(), OutOfMemory> {
+    if let Some(more) = bytes.checked_sub(buffer.len()) {
+        reserve(buffer, more)?;
+        buffer.resize(bytes, 0);
+    }
+    Ok(())
 }
 
 /// One pass over a text. PROSE stands for [`Keep::Prose`](super::Keep::Prose).
