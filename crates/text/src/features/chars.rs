@@ -55,7 +55,7 @@ pub(crate) fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 /// Whether the byte is the first of a character.
-fn is_start(byte: u8) -> bool {
+pub(crate) fn is_start(byte: u8) -> bool {
     byte & 0xc0 != 0x80
 }
 

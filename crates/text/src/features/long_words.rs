@@ -1,6 +1,7 @@
 //! The features of `simhash-doc`: words of at least three characters.
 
 use super::Sink;
+use super::chars::is_start;
 
 /// The number of characters of the shortest word that is a feature.
 const SHORTEST: usize = 3;
@@ -11,8 +12,7 @@ pub(super) struct LongWords<'a, S>(pub(super) &'a mut S);
 impl<S: Sink> Sink for LongWords<'_, S> {
     #[inline]
     fn take(&mut self, word: &[u8]) {
-        let is_first_byte = |byte: &&u8| **byte & 0xc0 != 0x80;
-        if word.iter().filter(is_first_byte).take(SHORTEST).count() == SHORTEST {
+        if word.iter().filter(|&&byte| is_start(byte)).take(SHORTEST).count() == SHORTEST {
             self.0.take(word);
         }
     }

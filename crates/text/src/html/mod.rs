@@ -11,6 +11,7 @@ mod elements;
 mod extractor;
 mod reader;
 
+use crate::features::chars::is_start;
 use base::{Heartbeat, Problem, ProblemKind};
 use extractor::Extractor;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
@@ -68,7 +69,7 @@ impl<E: Emitter> ForwardingEmitter for TextOnly<E> {
     }
 
     fn emit_string(&mut self, text: &[u8]) {
-        let begins_character = text.first().is_some_and(|byte| byte & 0xc0 != 0x80);
+        let begins_character = text.first().is_some_and(|&byte| is_start(byte));
         if self.text + text.len() > CHUNK && begins_character {
             // At the end of a document, the emitter only passes its text on.
             self.emitter.emit_eof();

@@ -1,5 +1,7 @@
 //! Moves over the characters of a text in UTF-8.
 
+use crate::features::chars::is_start;
+
 #[cfg(test)]
 thread_local! {
     /// The number of bytes in which characters were counted. Tests use it to measure work.
@@ -8,18 +10,14 @@ thread_local! {
 
 /// Whether a character begins at this byte, or the text ends there.
 pub(super) fn is_boundary(text: &[u8], at: usize) -> bool {
-    text.get(at).is_none_or(|&byte| begins(byte))
-}
-
-fn begins(byte: u8) -> bool {
-    byte as i8 >= -0x40
+    text.get(at).is_none_or(|&byte| is_start(byte))
 }
 
 /// The number of characters that begin in the text.
 pub(super) fn count(text: &[u8]) -> usize {
     #[cfg(test)]
     COUNTED.set(COUNTED.get() + text.len());
-    text.iter().filter(|&&byte| begins(byte)).count()
+    text.iter().filter(|&&byte| is_start(byte)).count()
 }
 
 /// The place after `characters` characters, or the end of the text. A character must begin at `at`.
