@@ -1,9 +1,9 @@
 //! Conditions on a distance, for estimates: `hamming_within(a, b, radius)`, and the index condition `a <@
 //! ball`.
 
+use super::path_cost::CostedPath;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
-use crate::pg::code::ball::HammingBall;
 use crate::pg::code::{Code, CodeType};
 use crate::pg::expr::Expr;
 use crate::pg::planner::{PlannedIndex, Planner};
@@ -57,8 +57,32 @@ impl<'p> Within<'p> {
     }
 }
 
-/// The radius of an index condition on a column of codes or of balls.
-pub(crate) fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>) -> u32 {
+/// The conditions of an index search on a column of codes or of balls.
+pub(crate) struct PathConditions {
+    /// The smallest radius of all conditions on the distance, if there are any.
+    pub(crate) radius: Option<u32>,
+    /// Whether a condition is `IS NULL`.
+    pub(crate) is_null: bool,
+}
+
+impl PathConditions {
+    /// The conditions on a key column, counted from 0.
+    pub(crate) fn of(path: &CostedPath, column: usize) -> Self {
+        let mut conditions = Self { radius: None, is_null: false };
+        for condition in path.conditions(column) {
+            if let Some(test) = condition.cast::<pg_sys::NullTest>() {
+                conditions.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
+            } else {
+                let radius = radius_of_condition(path.planner, condition);
+                conditions.radius = Some(conditions.radius.map_or(radius, |least| least.min(radius)));
+            }
+        }
+        conditions
+    }
+}
+
+/// The radius of an index condition.
+fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>) -> u32 {
     // It is `= ANY (…)`, which searches for each element separately.
     let Some([key, operand]) = condition.as_operator().and_then(|condition| condition.args()) else {
         return 0;
@@ -68,8 +92,7 @@ pub(crate) fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>)
     let type_ = operand.type_();
     if is_ball(type_, CodeType::Bigint) && type_ == key.type_() {
         // SAFETY: the type of the datum is a ball.
-        let radius =
-            planner.value(operand).map(|ball| unsafe { (*ball.cast_mut_ptr::<HammingBall>()).radius });
+        let radius = planner.value(operand).map(|ball| unsafe { CodeType::Bigint.read_ball(ball).1 });
         return radius.map_or(typical_radius(hamming::BITS), |radius| radius.clamp(0, 64) as u32);
     }
     if type_ == key.type_() || [pg_sys::INT2OID, pg_sys::INT4OID].contains(&type_) {

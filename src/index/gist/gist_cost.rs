@@ -4,7 +4,7 @@
 //! fraction of pages that are read is the fraction of rows that are found. So GiST would seem best for every
 //! radius, and for every query that has no condition on the first column.
 
-use crate::estimate::condition::{are_fingerprints, radius_of_condition};
+use crate::estimate::condition::{PathConditions, are_fingerprints};
 use crate::estimate::path_cost::{CostedPath, Estimate, Work, cost_function};
 use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
@@ -74,23 +74,16 @@ fn columns(path: &CostedPath) -> impl Iterator<Item = IndexedColumn> {
     are_fingerprints(path.index).enumerate().zip(expressions.iter()).map(
         |((column, is_fingerprint), entry)| {
             if is_fingerprint {
-                return IndexedColumn::Fingerprint { radius: smallest_radius(path, column) };
+                let PathConditions { radius, is_null } = PathConditions::of(path, column);
+                // NULLs are next to each other.
+                let radius = if is_null { 0 } else { radius.unwrap_or(u64::BITS) };
+                return IndexedColumn::Fingerprint { radius };
             }
             // SAFETY: the entry is a TargetEntry with an expression.
             let expression = unsafe { Expr::new((*entry.pointer().cast::<pg_sys::TargetEntry>()).expr) };
             other(path, column, distinct_values(path.planner, expression, path.index.table().0))
         },
     )
-}
-
-/// The smallest radius of the conditions on a column of fingerprints. NULLs are next to each other.
-fn smallest_radius(path: &CostedPath, column: usize) -> u32 {
-    let radii = path.conditions(column).map(|condition| match condition.cast::<pg_sys::NullTest>() {
-        Some(test) if test.nulltesttype == pg_sys::NullTestType::IS_NOT_NULL => u64::BITS,
-        Some(_) => 0,
-        None => radius_of_condition(path.planner, condition),
-    });
-    radii.min().unwrap_or(u64::BITS)
 }
 
 /// What the search requires of other columns. `values` is the number of distinct values in the table.

@@ -4,7 +4,7 @@
 use super::code::layout_of;
 use super::filter_selectivity::FilterSelectivity;
 use super::scan_cursor::max_sorted;
-use crate::estimate::condition::radius_of_condition;
+use crate::estimate::condition::PathConditions;
 use crate::estimate::path_cost::{CostedPath, Estimate, OPERATORS_PER_PAGE, Work, cost_function};
 use crate::pg::code::CodeType;
 use crate::pg::open_index::OpenIndex;
@@ -38,7 +38,7 @@ const FURTHER_SETUP: f64 = 9.0;
 cost_function!(pub(super) amcostestimate, estimate);
 
 fn estimate(path: &CostedPath) -> Estimate {
-    let (layout, conditions) = (layout(path), PathConditions::of(path));
+    let (layout, conditions) = (layout(path), PathConditions::of(path, 0));
     if !path.is_ordered_by_first() {
         return Estimate::NEVER;
     }
@@ -79,7 +79,7 @@ fn estimate(path: &CostedPath) -> Estimate {
 pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
     // SAFETY: the path belongs to the query.
     let costed = unsafe { CostedPath::of(planner, &raw mut *path, 1.0) };
-    let is_divided = layout(&costed).has_code_tree() && !PathConditions::of(&costed).is_null;
+    let is_divided = layout(&costed).has_code_tree() && !PathConditions::of(&costed, 0).is_null;
     if !is_divided || path.indextotalcost == f64::MAX {
         return;
     }
@@ -118,30 +118,6 @@ fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
     let compared = leaves * LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR;
     let operators = OPERATORS_PER_SEARCH + compared + further_operators;
     Work { pages: expected.leaves, in_order: expected.codes, operators }
-}
-
-/// The conditions of a path.
-struct PathConditions {
-    /// The smallest radius of all conditions on the distance, if there are any.
-    radius: Option<u32>,
-    /// Whether a condition is `IS NULL`.
-    is_null: bool,
-}
-
-impl PathConditions {
-    /// Reads the conditions of a search.
-    fn of(path: &CostedPath) -> Self {
-        let mut conditions = Self { radius: None, is_null: false };
-        for condition in path.conditions(0) {
-            if let Some(test) = condition.cast::<pg_sys::NullTest>() {
-                conditions.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
-            } else {
-                let radius = radius_of_condition(path.planner, condition);
-                conditions.radius = Some(conditions.radius.map_or(radius, |least| least.min(radius)));
-            }
-        }
-        conditions
-    }
 }
 
 /// Whether an index has our access method.
