@@ -132,6 +132,12 @@ pub(crate) fn other_session(name: &CStr) -> SqlError {
 pub(crate) fn null_in_sketch() -> SqlError {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "sketch must not contain nulls")
         .set_hint("Use array_remove(sketch, NULL).")
+/// A column that has another type than it has to have.
+pub(crate) fn column_type(column: &str, type_name: &str, expected: &str) -> SqlError {
+    let message = format!("column \"{}\" has type {}, not {expected}", quote(column), quote(type_name));
+    report(Code::ERRCODE_DATATYPE_MISMATCH, message)
+}
+
 }
 
 pub(crate) fn no_such_column(column: &str, table: &str) -> SqlError {

@@ -75,13 +75,8 @@ impl<'a> OpenIndex<'a> {
 
     /// The declared type of an index column.
     pub(crate) fn column_type(self, column: usize) -> ColumnType {
-        let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
-        let (number, places) = (column as i16 + 1, (&raw mut type_, &raw mut modifier, &raw mut collation));
-        // SAFETY: the index is open. The function looks the column up, or raises an error.
-        unsafe {
-            pg_sys::get_atttypetypmodcoll((*self.relation).rd_id, number, places.0, places.1, places.2)
-        };
-        ColumnType { type_, modifier }
+        // SAFETY: the index is open.
+        ColumnType::of(unsafe { (*self.relation).rd_id }, column as i16 + 1)
     }
 
     /// The table and the first column, quoted for SQL; `None` if the first key is an expression.
@@ -111,6 +106,15 @@ impl<'a> OpenIndex<'a> {
 }
 
 impl ColumnType {
+    /// The declared type of a column of a table or of an index, which must exist.
+    pub(crate) fn of(relation: Oid, number: i16) -> Self {
+        let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
+        let places = (&raw mut type_, &raw mut modifier, &raw mut collation);
+        // SAFETY: the function looks the column up, or raises an error.
+        unsafe { pg_sys::get_atttypetypmodcoll(relation, number, places.0, places.1, places.2) };
+        Self { type_, modifier }
+    }
+
     /// The base type of a domain, with its modifier there; other types unchanged.
     pub(crate) fn base(self) -> Self {
         let mut modifier = self.modifier;

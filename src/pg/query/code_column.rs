@@ -10,8 +10,8 @@ use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::encoding::{for_message, type_name};
 use crate::pg::error;
-use crate::pg::report::{SqlError, quote, report};
-use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use crate::pg::open_index::ColumnType;
+use crate::pg::report::SqlError;
 use pgrx::spi::Spi;
 use pgrx::{PgMemoryContexts, pg_sys};
 use std::ffi::{CStr, CString};
@@ -37,15 +37,14 @@ pub(crate) struct CodeColumn {
 impl CodeColumn {
     pub(crate) fn of(table: pg_sys::Oid, column: &CStr, text: Option<&CStr>) -> Result<Self, SqlError> {
         let name = hold(table)?;
-        let (type_, mut modifier) = type_of_column(table, column)?;
+        let column_type = type_of_column(table, column)?;
         let text = text.map(|text| text_column(table, text)).transpose()?;
-        // SAFETY: types are looked up.
-        unsafe {
-            let base = pg_sys::getBaseTypeAndTypmod(type_, &raw mut modifier);
-            let codes = CodeType::of_column(base, modifier);
-            let (codes, bits) = codes.ok_or_else(|| not_a_code(&for_message(column), &type_name(type_)))?;
-            Ok(Self { table: name, column: quoted(column), text, key: None, codes, bits })
-        }
+        let ColumnType { type_, modifier } = column_type.base();
+        let (codes, bits) = CodeType::of_column(type_, modifier).ok_or_else(|| {
+            error::column_type(&for_message(column), &type_name(column_type.type_), "bigint or bit")
+                .set_hint("Specify the column that contains the fingerprints.")
+        })?;
+        Ok(Self { table: name, column: quoted(column), text, key: None, codes, bits })
     }
 
     /// Also reads the column `key`.
@@ -164,8 +163,7 @@ fn hold(table: pg_sys::Oid) -> Result<CString, SqlError> {
     }
 }
 
-/// The type of a column, and its modifier.
-fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32), SqlError> {
+fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<ColumnType, SqlError> {
     // SAFETY: names and types are looked up. The table is locked, so it has a name, which is a string in the
     // current memory context.
     unsafe {
@@ -174,9 +172,7 @@ fn type_of_column(table: pg_sys::Oid, column: &CStr) -> Result<(pg_sys::Oid, i32
             let name = CStr::from_ptr(pg_sys::get_rel_name(table));
             return Err(error::no_such_column(&for_message(column), &for_message(name)));
         }
-        let (mut type_, mut modifier, mut collation) = (pg_sys::InvalidOid, -1, pg_sys::InvalidOid);
-        pg_sys::get_atttypetypmodcoll(table, number, &raw mut type_, &raw mut modifier, &raw mut collation);
-        Ok((type_, modifier))
+        Ok(ColumnType::of(table, number))
     }
 }
 
@@ -187,12 +183,12 @@ pub(crate) fn table_and_text(table: pg_sys::Oid, column: &CStr) -> Result<(CStri
 
 /// The quoted name of a column of texts.
 fn text_column(table: pg_sys::Oid, column: &CStr) -> Result<CString, SqlError> {
-    let (type_, _) = type_of_column(table, column)?;
-    // SAFETY: the function looks a type up.
-    let base = unsafe { pg_sys::getBaseType(type_) };
-    match base {
+    let column_type = type_of_column(table, column)?;
+    match column_type.base().type_ {
         pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Ok(quoted(column)),
-        _ => Err(not_a_text(&for_message(column), &type_name(type_))),
+        _ => Err(error::column_type(&for_message(column), &type_name(column_type.type_), "text").set_hint(
+            "Specify the column that contains the texts, or create a view with a column of type text.",
+        )),
     }
 }
 
@@ -205,20 +201,4 @@ pub(crate) fn quoted(name: &CStr) -> CString {
 pub(crate) fn literal(text: &CStr) -> CString {
     // SAFETY: the result is a string in the current memory context.
     unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(text.as_ptr())).to_owned() }
-}
-
-fn not_a_code(column: &str, type_name: &str) -> SqlError {
-    report(
-        Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("column \"{}\" has type {}, not bigint or bit", quote(column), quote(type_name)),
-    )
-    .set_hint("Specify the column that contains the fingerprints.")
-}
-
-fn not_a_text(column: &str, type_name: &str) -> SqlError {
-    report(
-        Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("column \"{}\" has type {}, not text", quote(column), quote(type_name)),
-    )
-    .set_hint("Specify the column that contains the texts, or create a view with a column of type text.")
 }

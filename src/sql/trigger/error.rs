@@ -39,20 +39,13 @@ pub(super) fn no_such_column(column: &str, table: &str) -> SqlError {
 }
 
 pub(super) fn target_type(column: &str, type_name: &str) -> SqlError {
-    report(
-        Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("column \"{}\" has type {}, not bigint", quote(column), quote(type_name)),
-    )
-    .set_detail("The first argument of simhash_trigger names the column that receives the fingerprint.")
-    .set_hint(EXAMPLE)
+    error::column_type(column, type_name, "bigint")
+        .set_detail("The first argument of simhash_trigger names the column that receives the fingerprint.")
+        .set_hint(EXAMPLE)
 }
 
 pub(super) fn source_type(column: &str, type_name: &str) -> SqlError {
-    report(
-        Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("column \"{}\" has type {}, not text", quote(column), quote(type_name)),
-    )
-    .set_hint(
+    error::column_type(column, type_name, "text").set_hint(
         "For a column of another type, use a column generated from simhash(column::text), \
         if that cast is immutable.",
     )
