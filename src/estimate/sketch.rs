@@ -66,9 +66,9 @@ fn join_selectivity<'p>(
         .common_to_both(&b)
         .fold((1.0, 0.0), |(none, expected), both| (none * (1.0 - both), expected + both));
     // A pair has `expected` common values on average, which limits how many pairs can have the wanted number.
-    let wanted = least.map(|least| least * a.average().min(b.average()).max(1.0));
+    let wanted = least.map(|least| least * a.average.min(b.average).max(1.0));
     let common = wanted.map_or(1.0, |wanted| expected / wanted).min(1.0 - none);
-    Some((common.max(equal) * a.not_null() * b.not_null()).clamp(0.0, 1.0))
+    Some((common.max(equal) * a.not_null * b.not_null).clamp(0.0, 1.0))
 }
 
 /// The fraction of rows that have one of the values, or the least share of the values.
@@ -92,7 +92,7 @@ fn search_selectivity(elements: &ElementStatistics, query: &QueryValues, least: 
     // A row has `expected` of the common values on average, which limits how many rows can have the wanted
     // number.
     let enough = least.map_or(1.0, |least| expected / (least * query.count().max(1.0)) + rare);
-    (any.min(enough) * elements.not_null()).clamp(0.0, 1.0)
+    (any.min(enough) * elements.not_null).clamp(0.0, 1.0)
 }
 
 /// The cost of testing the condition for a row, in the planner's units.
@@ -108,7 +108,7 @@ pub(crate) fn values_of<'p>(planner: Option<Planner<'p>>, sketch: Expr<'p>) -> f
         return unsafe { QueryValues::of(datum) }.count();
     }
     let column = planner.and_then(|planner| ColumnStatistics::examine(planner, sketch, 0));
-    column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average())
+    column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average)
 }
 
 /// The most values of a query that are examined. A constant may have fifty million.

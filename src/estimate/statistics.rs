@@ -240,9 +240,11 @@ pub(super) struct ElementStatistics {
     /// The most common elements, with their frequencies.
     common: Vec<(i64, f64)>,
     least_common: f64,
-    average: f64,
+    /// The average number of distinct elements of a row.
+    pub(super) average: f64,
     rows: f64,
-    not_null: f64,
+    /// The fraction of rows that are not NULL.
+    pub(super) not_null: f64,
 }
 
 impl ElementStatistics {
@@ -268,16 +270,6 @@ impl ElementStatistics {
         let one_row = 1.0 / self.rows;
         // Half of the smallest known frequency, as PostgreSQL assumes.
         if self.are_rare() { one_row } else { (self.least_common / 2.0).max(one_row) }
-    }
-
-    /// The average number of distinct elements of a row.
-    pub(super) fn average(&self) -> f64 {
-        self.average
-    }
-
-    /// The fraction of rows that are not NULL.
-    pub(super) fn not_null(&self) -> f64 {
-        self.not_null
     }
 }
 

@@ -16,7 +16,7 @@ unsafe extern "C-unwind" {
 #[derive(Clone, Copy)]
 pub(crate) struct DatumLayout {
     length: i16,
-    by_value: bool,
+    pub(crate) by_value: bool,
 }
 
 impl DatumLayout {
@@ -34,10 +34,6 @@ impl DatumLayout {
     pub(crate) unsafe fn copy(self, value: pg_sys::Datum) -> pg_sys::Datum {
         // SAFETY: the value is of this type, as the caller promises.
         unsafe { datumCopy(value, self.by_value, self.length.into()) }
-    }
-
-    pub(crate) fn is_by_value(self) -> bool {
-        self.by_value
     }
 
     /// The bytes of a value that is passed by reference. For a TOAST pointer, they are the pointer's. An

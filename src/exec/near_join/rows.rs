@@ -27,7 +27,7 @@ pub(crate) type KeptColumns = Vec<Option<KeptColumn>>;
 /// The rows of one side of a join.
 #[derive(Default)]
 pub(crate) struct RowStore {
-    columns: KeptColumns,
+    pub(super) columns: KeptColumns,
     /// The columns that are kept, with their places among all columns.
     kept: Vec<(usize, KeptColumn)>,
     /// The number of words for the NULL bits, and for the NULL bits with a word for each column.
@@ -47,12 +47,8 @@ impl RowStore {
             columns.iter().enumerate().filter_map(|(column, kept)| Some((column, (*kept)?))).collect();
         let nulls = kept.len().div_ceil(u64::BITS as usize);
         let head = (nulls, nulls + kept.len());
-        let have_bytes = kept.iter().any(|(_, kept)| !kept.layout.is_by_value());
+        let have_bytes = kept.iter().any(|(_, kept)| !kept.layout.by_value);
         Self { columns, kept, head, have_bytes, words: Vec::new(), starts: Vec::new(), count: 0 }
-    }
-
-    pub(super) fn into_columns(self) -> KeptColumns {
-        self.columns
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -91,7 +87,7 @@ impl RowStore {
             let (column, KeptColumn { layout, .. }) = self.kept[place];
             if nulls[column] {
                 self.words[begin + place / 64] |= 1 << (place % 64);
-            } else if layout.is_by_value() {
+            } else if layout.by_value {
                 self.words[begin + first + place] = values[column].value() as u64;
             } else {
                 self.words[begin + first + place] = (self.words.len() - begin) as u64;
@@ -152,7 +148,7 @@ impl RowStore {
         for (place, &(_, KeptColumn { layout, target })) in self.kept.iter().enumerate() {
             nulls[target] = row[place / 64] >> (place % 64) & 1 != 0;
             let word = row[first + place];
-            values[target] = match layout.is_by_value() || nulls[target] {
+            values[target] = match layout.by_value || nulls[target] {
                 true => Datum::from(word as usize),
                 false => Datum::from(row[word as usize..].as_ptr()),
             };

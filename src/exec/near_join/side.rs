@@ -64,7 +64,7 @@ impl JoinSide {
 
     /// Frees the memory, and forgets the length of the codes and all matches.
     pub(super) fn reset(&mut self) {
-        let columns = std::mem::take(&mut self.rows).into_columns();
+        let columns = std::mem::take(&mut self.rows).columns;
         let codes = std::mem::take(&mut self.codes);
         *self = Self::new(columns, self.numbered, codes.iter().map(|codes| codes.type_));
     }
