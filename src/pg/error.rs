@@ -117,11 +117,9 @@ pub(crate) fn invalid_index(name: &CStr) -> SqlError {
 }
 
 pub(crate) fn index_too_new() -> SqlError {
-    report(
-        Code::ERRCODE_T_R_SERIALIZATION_FAILURE,
-        "index cannot be verified using this transaction snapshot",
-    )
-    .set_hint("Verify it in a READ COMMITTED transaction.")
+    let message = "index cannot be verified using this transaction snapshot";
+    report(Code::ERRCODE_T_R_SERIALIZATION_FAILURE, message)
+        .set_hint("Verify it in a READ COMMITTED transaction.")
 }
 
 pub(crate) fn other_session(name: &CStr) -> SqlError {
@@ -132,17 +130,15 @@ pub(crate) fn other_session(name: &CStr) -> SqlError {
 pub(crate) fn null_in_sketch() -> SqlError {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "sketch must not contain nulls")
         .set_hint("Use array_remove(sketch, NULL).")
+}
+
 /// A column that has another type than it has to have.
 pub(crate) fn column_type(column: &str, type_name: &str, expected: &str) -> SqlError {
     let message = format!("column \"{}\" has type {}, not {expected}", quote(column), quote(type_name));
     report(Code::ERRCODE_DATATYPE_MISMATCH, message)
 }
 
-}
-
 pub(crate) fn no_such_column(column: &str, table: &str) -> SqlError {
-    report(
-        Code::ERRCODE_UNDEFINED_COLUMN,
-        format!("column \"{}\" of relation \"{}\" does not exist", quote(column), quote(table)),
-    )
+    let message = format!("column \"{}\" of relation \"{}\" does not exist", quote(column), quote(table));
+    report(Code::ERRCODE_UNDEFINED_COLUMN, message)
 }

@@ -69,9 +69,6 @@ pub(crate) fn rounded(number: f64) -> Option<pg_sys::Datum> {
 }
 
 fn set_not_accepted() -> SqlError {
-    report(
-        Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-        "set-valued function called in context that cannot accept a set",
-    )
-    .set_hint("Call it in the FROM clause.")
+    let message = "set-valued function called in context that cannot accept a set";
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message).set_hint("Call it in the FROM clause.")
 }

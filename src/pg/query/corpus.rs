@@ -124,11 +124,9 @@ fn wrong_columns(count: i32) -> SqlError {
 
 fn wrong_key_type(type_name: &str, expected: &str) -> SqlError {
     let (type_name, expected) = (quote(type_name), quote(expected));
-    report(
-        Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("keys of documents have type {type_name}, not {expected}"),
-    )
-    .set_hint(format!("Specify the type: repeated_passages(query, 100, NULL::{type_name})."))
+    let message = format!("keys of documents have type {type_name}, not {expected}");
+    report(Code::ERRCODE_DATATYPE_MISMATCH, message)
+        .set_hint(format!("Specify the type: repeated_passages(query, 100, NULL::{type_name})."))
 }
 
 fn wrong_text_type(type_name: &str) -> SqlError {

@@ -342,9 +342,7 @@ fn read_from_disk() -> i64 {
 }
 
 fn corrupted_index(name: &CStr, block: u32, what: &str) -> SqlError {
-    report(
-        Code::ERRCODE_INDEX_CORRUPTED,
-        format!("index \"{}\" is damaged in block {block}: {what}", quoted(name)),
-    )
-    .set_hint("Use hamming_index_check to list all damage, and REINDEX to rebuild the index.")
+    let message = format!("index \"{}\" is damaged in block {block}: {what}", quoted(name));
+    report(Code::ERRCODE_INDEX_CORRUPTED, message)
+        .set_hint("Use hamming_index_check to list all damage, and REINDEX to rebuild the index.")
 }

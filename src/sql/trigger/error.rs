@@ -10,23 +10,23 @@ const EXAMPLE: &str = "CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON doc
 
 /// A trigger that was not created as it has to be.
 pub(super) fn misfired(message: &'static str) -> SqlError {
-    report(Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message).set_hint(EXAMPLE)
+    cannot(message).set_hint(EXAMPLE)
+}
+
+fn cannot(message: impl Into<String>) -> SqlError {
+    report(Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message)
 }
 
 pub(super) fn too_few_arguments(given: usize) -> SqlError {
-    report(
-        Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("simhash_trigger requires a target column and at least one text column, not {given} names"),
-    )
-    .set_hint(EXAMPLE)
+    let message =
+        format!("simhash_trigger requires a target column and at least one text column, not {given} names");
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message).set_hint(EXAMPLE)
 }
 
 pub(super) fn second_scheme(argument: &str) -> SqlError {
-    report(
-        Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("fingerprint scheme specified more than once: \"{}\"", quote(argument)),
-    )
-    .set_hint("Specify one scheme, or none to use the default.")
+    let message = format!("fingerprint scheme specified more than once: \"{}\"", quote(argument));
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .set_hint("Specify one scheme, or none to use the default.")
 }
 
 pub(super) fn no_such_column(column: &str, table: &str) -> SqlError {
@@ -52,18 +52,13 @@ pub(super) fn source_type(column: &str, type_name: &str) -> SqlError {
 }
 
 pub(super) fn generated_target(column: &str) -> SqlError {
-    report(
-        Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
-        format!("simhash_trigger cannot set generated column \"{}\"", quote(column)),
+    cannot(format!("simhash_trigger cannot set generated column \"{}\"", quote(column))).set_hint(
+        "Use an ordinary bigint column, or drop the trigger if the column is generated from simhash.",
     )
-    .set_hint("Use an ordinary bigint column, or drop the trigger if the column is generated from simhash.")
 }
 
 pub(super) fn generated_column(column: &str) -> SqlError {
-    report(
-        Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
-        format!("simhash_trigger cannot use generated column \"{}\"", quote(column)),
-    )
-    .set_detail("Generated columns are computed after BEFORE triggers have run.")
-    .set_hint("Use the columns from which it is generated.")
+    cannot(format!("simhash_trigger cannot use generated column \"{}\"", quote(column)))
+        .set_detail("Generated columns are computed after BEFORE triggers have run.")
+        .set_hint("Use the columns from which it is generated.")
 }
