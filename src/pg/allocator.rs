@@ -1,57 +1,108 @@
 //! The allocator for Rust's memory, and what happens when the system refuses memory.
 //!
-//! If memory is refused and the caller cannot go on, Rust aborts the process. PostgreSQL then assumes that
-//! shared memory may be damaged, and ends all sessions. So this allocator ends only this session, with a
-//! FATAL error: the client is told, locks are released, the transaction is rolled back. That is the last
-//! resort. Memory that grows with the user's data is requested by `base::reserve` and its relatives, which
-//! mark their requests ([`base::may_be_refused`]). Such a request returns the refusal, which becomes an error
-//! of the statement.
+//! Memory that grows with the user's data is requested by `base::reserve` and its relatives, which mark their
+//! requests ([`base::may_be_refused`]). Such a request returns the refusal, which becomes an error of the
+//! statement. The callers of all other requests, such as `format!` and `Box::new`, cannot go on without
+//! memory: Rust would abort the process, and PostgreSQL would then assume that shared memory may be damaged,
+//! and end all sessions. These requests are small, so they are satisfied from a reserve that the process has
+//! from its beginning ([`Reserve`]). The statement ends with an error when it next checks for interrupts, if
+//! it has not finished by then.
 //!
-//! An allocator must not unwind. A FATAL error does not unwind: it never returns. Rust's frames are abandoned
-//! without dropping anything, but they only hold memory of a process that ends. PostgreSQL releases
-//! everything that other processes can see.
+//! If the reserve is used up, the allocator ends only this session, with a FATAL error: the client is told,
+//! locks are released, the transaction is rolled back. An allocator must not unwind. A FATAL error does not
+//! unwind: it never returns. Rust's frames are abandoned without dropping anything, but they only hold memory
+//! of a process that ends. PostgreSQL releases everything that other processes can see.
 
+use super::reserve::Reserve;
+use base::OutOfMemory;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 struct SessionAllocator;
 
 #[global_allocator]
 static ALLOCATOR: SessionAllocator = SessionAllocator;
 
-// SAFETY: the system's allocator does the work. If it refuses, we return null, or do not return.
+/// What all small requests of a statement may take while memory is refused.
+static RESERVE: Reserve<{ 256 << 10 }> = Reserve::new();
+
+/// The bytes of the last request that the reserve has satisfied, until the statement has been told.
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: the system's allocator and the reserve do the work. If both refuse, we return null or not at all.
 unsafe impl GlobalAlloc for SessionAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller satisfies the conditions of the trait, which are the system allocator's.
-        given(unsafe { System.alloc(layout) }, layout.size())
+        given(unsafe { System.alloc(layout) }, layout)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as for `alloc`.
-        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        let place = given(unsafe { System.alloc_zeroed(layout) }, layout);
+        if RESERVE.has(place) {
+            // SAFETY: the block has this size.
+            unsafe { place.write_bytes(0, layout.size()) };
+        }
+        place
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as for `alloc`.
-        given(unsafe { System.realloc(place, layout, size) }, size)
+        if !RESERVE.has(place) {
+            // SAFETY: as for `alloc`.
+            let moved = unsafe { System.realloc(place, layout, size) };
+            if !moved.is_null() || base::may_be_refused() {
+                return moved;
+            }
+        }
+        // SAFETY: the caller says that the size is valid with this alignment.
+        let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
+        if !moved.is_null() {
+            // SAFETY: both blocks have that many bytes, and the old one was allocated here.
+            unsafe {
+                moved.copy_from_nonoverlapping(place, size.min(layout.size()));
+                self.dealloc(place, layout);
+            }
+        }
+        moved
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: as for `alloc`.
-        unsafe { System.dealloc(place, layout) }
+        if RESERVE.has(place) {
+            RESERVE.give_back(place, layout.size());
+        } else {
+            // SAFETY: as for `alloc`.
+            unsafe { System.dealloc(place, layout) }
+        }
     }
 }
 
-/// Returns the memory. Null is returned only if the caller can deal with it.
+/// Returns the memory, or a block of the reserve. Null is returned only if the caller can deal with it.
 #[inline]
-fn given(place: *mut u8, bytes: usize) -> *mut u8 {
-    if place.is_null() && !base::may_be_refused() {
-        end_session(bytes);
+fn given(place: *mut u8, layout: Layout) -> *mut u8 {
+    if !place.is_null() || base::may_be_refused() {
+        return place;
     }
+    let place = RESERVE.take(layout);
+    if place.is_null() {
+        end_session(layout.size());
+    }
+    REFUSED.store(layout.size(), Relaxed);
     place
+}
+
+/// Whether the system has refused memory since the last call of [`refusal`].
+#[inline]
+pub(super) fn has_refused() -> bool {
+    REFUSED.load(Relaxed) > 0
+}
+
+/// An error if it has, and the reserve is still in use.
+pub(super) fn refusal() -> Result<(), OutOfMemory> {
+    let bytes = REFUSED.swap(0, Relaxed);
+    if bytes > 0 && RESERVE.is_in_use() { Err(OutOfMemory(bytes)) } else { Ok(()) }
 }
 
 /// Whether the session is being ended.

@@ -23,6 +23,7 @@ pub(crate) mod planner;
 pub(crate) mod progress;
 pub(crate) mod query;
 pub(crate) mod report;
+mod reserve;
 pub(crate) mod result_set;
 pub(crate) mod settings;
 pub(crate) mod sketch;

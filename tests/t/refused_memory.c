@@ -2,8 +2,8 @@
  * Refuses memory to the extension, and to nobody else, and cancels statements: for tests/t/027_refused_memory.pl.
  *
  * The server preloads this library (LD_PRELOAD), so that its malloc is the one that everybody calls. A call whose return
- * address lies in simhash_pg.so comes from the extension. Of its requests of at least a given size, one is refused, as
- * the system does when it has no memory left. What is tested is the library as users have it.
+ * address lies in simhash_pg.so comes from the extension. Its requests of at least a given size are refused from one of
+ * them on, as the system does when it has no memory left. What is tested is the library as users have it.
  *
  * glibc's own names are called for all that is not refused: no other library has to be found first, which would itself
  * need memory.
@@ -30,8 +30,8 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 static uintptr_t code_begin, code_end;
 /* Requests that are smaller are not looked at. Nothing is while this is zero. */
 static size_t least_size;
-/* Requests that were looked at, and the number of the one to be refused. */
-static int64 requests, refused_request;
+/* Requests that were looked at, and the number of the first to be refused; none is if this is zero. */
+static int64 requests, first_refused;
 /* When refuse() was called, in nanoseconds, and the timer that cancels the statement some time later. */
 static int64 begin;
 static timer_t timer;
@@ -55,14 +55,14 @@ find_code(struct dl_phdr_info *library, size_t size, void *unused)
 	return 1;
 }
 
-/* Whether this request is the one. */
+/* Whether this request is refused. */
 static bool
 is_refused(void *caller, size_t size)
 {
 	if (least_size == 0 || size < least_size || (uintptr_t) caller < code_begin || (uintptr_t) caller >= code_end)
 		return false;
 	requests++;
-	if (requests != refused_request)
+	if (first_refused == 0 || requests < first_refused)
 		return false;
 	errno = ENOMEM;
 	return true;
@@ -119,8 +119,8 @@ cancel_after(int64 nanoseconds)
 }
 
 /*
- * refuse(number, size, nanoseconds): from now on requests of at least this size count, and the one with this number is
- * refused. After this time the statement is cancelled.
+ * refuse(number, size, nanoseconds): from now on requests of at least this size count, and all from the one with this
+ * number on are refused. After this time the statement is cancelled.
  */
 PG_FUNCTION_INFO_V1(refuse);
 Datum
@@ -128,7 +128,7 @@ refuse(PG_FUNCTION_ARGS)
 {
 	dl_iterate_phdr(find_code, NULL);
 	requests = 0;
-	refused_request = PG_GETARG_INT64(0);
+	first_refused = PG_GETARG_INT64(0);
 	least_size = PG_GETARG_INT64(1);
 	begin = now();
 	cancel_after(PG_GETARG_INT64(2));

@@ -3,6 +3,7 @@
 use super::code::{layout_in_use, words_of_row};
 use super::filter::FilterColumns;
 use super::row::row_of;
+use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::storage::pages::Pages;
 use hamming_index::{Index, Layout};
@@ -19,6 +20,7 @@ pub(super) unsafe extern "C-unwind" fn aminsert(
     _unchanged: bool,
     info: *mut pg_sys::IndexInfo,
 ) -> bool {
+    check_for_interrupts();
     // SAFETY: PostgreSQL passes the open index, its values, and the row. What we keep in `ii_AmCache` for the
     // next row of the same statement is dropped at the end of the statement.
     unsafe {
