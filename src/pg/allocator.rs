@@ -27,7 +27,7 @@ struct SessionAllocator;
 static ALLOCATOR: SessionAllocator = SessionAllocator;
 
 /// What all small requests of a statement may take while memory is refused.
-static RESERVE: Reserve<{ 256 << 10 }> = Reserve::new();
+static RESERVE: Reserve<{ 1 << 20 }> = Reserve::new();
 
 /// The bytes of the last request that the reserve has satisfied, until the statement has been told.
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
