@@ -152,6 +152,7 @@ def release_pairs(folder, old, new, seed):
 
 
 def given_pairs(file):
+    csv.field_size_limit(1 << 30)
     with open(file, newline="", encoding="utf-8") as rows:
         for name, key, before, after in csv.reader(rows):
             if before != after:
