@@ -5,7 +5,6 @@ says which documents go. *Found* is the share of copies that do, *false* the sha
 """
 
 import csv
-import logging
 import sys
 
 import psycopg
@@ -41,17 +40,15 @@ def with_rensa(texts, values, bands):
     return gone
 
 
-def with_simhash(texts, radius):
-    from simhash import Simhash, SimhashIndex
+def with_fastsketch(texts, values, bands):
+    """In batches, since its flags for duplicates are set for the first of them, too."""
+    from FastSketchLSH import LSH, FastSimilaritySketch
 
-    index, gone = SimhashIndex([], k=radius, log=logging.getLogger("silent")), []
-    index.log.setLevel(logging.ERROR)
-    for number, text in enumerate(texts):
-        code = Simhash(list(shingles(text)))
-        if index.get_near_dups(code):
-            gone.append(number)
-        else:
-            index.add(number, code)
+    sketch, index, gone = FastSimilaritySketch(size=values), LSH(num_perm=values, num_bands=bands, num_threads=1), []
+    for start in range(0, len(texts), 1000):
+        sketches = sketch.batch([list(shingles(text)) for text in texts[start : start + 1000]], num_threads=1)
+        index.insert(sketches)
+        gone += [number for number, found in enumerate(index.query(sketches), start) if min(found) < number]
     return gone
 
 
@@ -69,8 +66,15 @@ def with_gaoya(texts, threshold, bands, values):
     return gone
 
 
-def in_postgres(sockets, texts, radius):
-    """COPY, both codes, and one statement that says which rows go: an earlier one is near and looks alike."""
+# Which rows go: an earlier one is near and looks alike; or the keeper of their cluster is another row.
+EXISTS = """SELECT id FROM code AS d WHERE EXISTS (SELECT FROM code AS earlier
+    WHERE hamming(earlier.si, d.si) <= {radius} AND hamming(earlier.rare, d.rare) <= {rare} AND earlier.id < d.id)"""
+CLUSTER = """SELECT id FROM (SELECT id, near_cluster(id, si, {radius}, rare, {rare}) OVER (ORDER BY id) AS keeper FROM code) AS c
+    WHERE id <> keeper"""
+
+
+def in_postgres(sockets, texts, radius, statement=EXISTS):
+    """COPY, both codes, and one statement that says which rows go."""
     with psycopg.connect(host=sockets, user="postgres", dbname="postgres", autocommit=True) as connection:
         server = Server(connection)
         start = server.seconds()
@@ -87,24 +91,27 @@ def in_postgres(sockets, texts, radius):
             END $$;
             CREATE TABLE code AS SELECT id, simhash(body) AS si, rare(body) AS rare FROM document""")
         connection.execute("ANALYZE code")
-        rows, _ = server.run(f"""SELECT id FROM code AS d WHERE EXISTS (SELECT FROM code AS earlier
-            WHERE hamming(earlier.si, d.si) <= {radius} AND hamming(earlier.rare, d.rare) <= {RARE} AND earlier.id < d.id)""")
+        rows, _ = server.run(statement.format(radius=radius, rare=RARE))
         ((size,),), _ = server.run("SELECT pg_total_relation_size('code')")
         return [row for row, in rows], server.seconds() - start, server.peak_mb(), size / len(texts)
+
+
+def peers_of(texts):
+    """Peer, settings, bytes per text, and how it says which texts go."""
+    return [
+        ("datasketch", "5 words, 250 values, threshold 0.7 (text-dedup)", 250 * 4, lambda: with_datasketch(texts, 250, 0.7)),
+        ("datasketch", "5 words, 250 values, threshold 0.5", 250 * 4, lambda: with_datasketch(texts, 250, 0.5)),
+        ("rensa", "5 words, 256 values, 32 bands", 256 * 4, lambda: with_rensa(texts, 256, 32)),
+        ("gaoya", "5 words, 51 bands of 5 values, threshold 0.4", 255 * 4, lambda: with_gaoya(texts, 0.4, 51, 5)),
+        ("gaoya", "5 words, 42 bands of 3 values, threshold 0.3", 126 * 4, lambda: with_gaoya(texts, 0.3, 42, 3)),
+        ("fastsketchlsh", "5 words, 128 values, 16 bands", 128 * 8, lambda: with_fastsketch(texts, 128, 16)),
+    ]
 
 
 def main(results, sockets, files, count):
     with open(files) as names:
         corpus = Corpus(sentences_of(names.read().splitlines()))
     texts = [corpus.text(number) for number in range(int(count))]
-    peers = [
-        ("datasketch", "5 words, 250 values, threshold 0.7 (text-dedup)", 250 * 4, lambda: with_datasketch(texts, 250, 0.7)),
-        ("datasketch", "5 words, 250 values, threshold 0.5", 250 * 4, lambda: with_datasketch(texts, 250, 0.5)),
-        ("rensa", "5 words, 256 values, 32 bands", 256 * 4, lambda: with_rensa(texts, 256, 32)),
-        ("gaoya", "5 words, 51 bands of 5 values, threshold 0.4", 255 * 4, lambda: with_gaoya(texts, 0.4, 51, 5)),
-        ("gaoya", "5 words, 42 bands of 3 values, threshold 0.3", 126 * 4, lambda: with_gaoya(texts, 0.3, 42, 3)),
-        ("simhash", "5 words, radius 3 (text-dedup)", 8, lambda: with_simhash(texts, 3)),
-    ]
     with open(results, "a", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
 
@@ -117,7 +124,7 @@ def main(results, sockets, files, count):
 
         for radius in (10, 14):
             line("simhash_pg", f"radius {radius}, rare words <= {RARE}, COPY and all", *in_postgres(sockets, texts, radius))
-        for peer, settings, size, work in peers:
+        for peer, settings, size, work in peers_of(texts):
             with or_left_out(peer):
                 gone, seconds, peak = in_child(work)
                 line(peer, settings, gone, seconds, peak, size)

@@ -8,7 +8,7 @@ import textwrap
 from measure import COLUMNS
 from plot import bars
 
-# Questions of which the page has no table, but the pages on their topics a sentence: pairs, licences, copies, pictures, passages, embeddings.
+# Questions of which the page has no table, but the pages on their topics a sentence: licences, copies, pictures, passages, embeddings.
 SEARCH = ["peer", "settings", "found", "query_ms"]
 CORPUS = ["peer", "settings", "found", "false", "rate", "peak_mb"]
 TITLES = {
@@ -22,6 +22,14 @@ TITLES = {
                "sentences are exchanged, or other sentences are added before and after. Two more texts share a third or half of their "
                "sentences with another text, and are not duplicates. *Texts per second* is for one core, from the texts to the list of "
                "duplicates; for simhash_pg, it includes COPY. All programs are nearly twice as fast on an otherwise idle machine."),
+    "templates": ("Which texts that were made from templates are duplicates?", ["peer", "settings", "found", "false", "rate", "peak_mb"],
+                  "In the first table, half of the texts are made from thirty templates, with a name, a version, dependencies and up to three "
+                  "sentences of their own, and a third of all texts are versions of another one. In the second one, all texts are letters of one "
+                  "template, which differ in two names, and one of a hundred is a version of another one. *Wrong* is the share "
+                  "of the deleted texts that are no versions."),
+    "pairs": ("Which pairs of codes are near each other?", ["peer", "settings", "query_ms", "peak_mb"],
+              "Half of the codes are in families of ten. Both programs find the same pairs. hammingbird, in one thread, keeps all pairs and "
+              "candidates in memory, and was ended where it asked for more than 4 GB."),
     "quotes": ("Who quotes whom?", ["peer", "settings", "found", "false", "query_ms"],
                "Half of the queries contain 300 characters of a stored text in their middle. The other programs use the limit that gives "
                "their best result."),
@@ -61,7 +69,6 @@ PEERS_LEFT_OUT = {
     "far": {"pgvector 0.8.6 HNSW", "FAISS BinaryHNSW", "usearch HNSW"},
     "within": {"SQLite", "ClickHouse (chdb)", "DuckDB"},
     "nearest": {"usearch HNSW", "M 16, efSearch 40"},
-    "corpus": {"5 words, radius 3 (text-dedup)"},
     "quotes": {"words, cosine"},
 }
 # Of these questions, which data is drawn, by which column, and what is beside it.
@@ -111,7 +118,7 @@ def main(kept, drawings):
         lines = [row for row in rows if row["question"] == question and is_shown(row)]
         if not lines:
             continue
-        heads = HEADS | ({"build_s": "time"} if "rate" in columns else {})
+        heads = HEADS | ({"false": "wrong"} if question == "templates" else {})
         print(f"\n## {title}" + f"\n\n{fill(remark)}" * bool(remark))
         for data, command in dict.fromkeys((row["data"], row["command"]) for row in lines):
             some = [row for row in lines if row["data"] == data]
