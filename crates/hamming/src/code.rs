@@ -324,6 +324,7 @@ fn stride(bits: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::near_pairs::tests::FEWER;
     use proptest::prelude::*;
 
     #[test]
@@ -424,7 +425,8 @@ mod tests {
 
     /// Two codes of one length.
     fn any_pair() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
-        prop::collection::vec(any::<(u8, u8)>(), 0..100).prop_map(|pairs| pairs.into_iter().unzip())
+        prop::collection::vec(any::<(u8, u8)>(), 0..100 / FEWER.min(10))
+            .prop_map(|pairs| pairs.into_iter().unzip())
     }
 
     /// A number of bits, and a limit at or next to one of its similarities, or any other limit.

@@ -82,6 +82,7 @@ fn near_codes_of(width: usize, words: &[[u8; 8]], center: &[u64], radius: u32, h
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::near_pairs::tests::FEWER;
     use proptest::prelude::*;
 
     for_processors! {
@@ -95,7 +96,7 @@ mod tests {
     proptest! {
         #[test]
         fn finds_what_one_by_one_finds(
-            flips in prop::collection::vec(any::<u64>(), 0..300),
+            flips in prop::collection::vec(any::<u64>(), 0..300 / FEWER.min(10)),
             query: u64,
             radius in 0u32..66,
         ) {
@@ -108,7 +109,7 @@ mod tests {
 
         #[test]
         fn finds_what_a_plain_loop_finds(
-            keys in prop::collection::vec(any::<u64>(), 0..600),
+            keys in prop::collection::vec(any::<u64>(), 0..600 / FEWER.min(10)),
             query: u64,
             radius in 0u32..65,
         ) {
@@ -122,7 +123,7 @@ mod tests {
         #[test]
         fn finds_the_codes_that_a_plain_loop_finds(
             (center, words) in (1usize..20).prop_flat_map(|width| {
-                let words = prop::collection::vec(any::<u64>(), 0..600 / width * width);
+                let words = prop::collection::vec(any::<u64>(), 0..600 / FEWER.min(10) / width * width);
                 (prop::collection::vec(any::<u64>(), width), words)
             }),
             part in 0.0..1.0,

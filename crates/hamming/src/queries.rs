@@ -87,6 +87,7 @@ pub fn place_in_sample(chance: &mut u64, number: u64, size: usize) -> Option<usi
 mod tests {
     use super::*;
     use crate::code::distance_of_words;
+    use crate::near_pairs::tests::FEWER;
     use proptest::prelude::*;
 
     proptest! {
@@ -94,7 +95,7 @@ mod tests {
         #[test]
         fn finds_what_a_plain_loop_finds(
             width in 1usize..4,
-            words in prop::collection::vec(any::<u64>(), 3..120),
+            words in prop::collection::vec(any::<u64>(), 3..120 / FEWER.min(10)),
             radius_of_word in prop_oneof![Just(0u32), 24u32..40, Just(64)],
         ) {
             let codes = CodeSlice::new(&words[..words.len() / width * width], width);

@@ -8,6 +8,9 @@ use hamming::code::{CodeCutter, CodeSlice, distance_of_words};
 use hamming::near_pairs::{MAX_SEGMENT_BITS, PairBlocks, PairSearch, near_pairs};
 use proptest::prelude::*;
 
+/// How many times fewer rows a test has that miri interprets, ten thousand times slower than it runs.
+const FEWER: u64 = if cfg!(miri) { 20 } else { 1 };
+
 /// Codes, and the number of words of each.
 #[derive(Debug)]
 struct Table {
@@ -122,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn finds_each_pair_once(spread in any_spread(0..400), radius in any_radius(), widest in 1..=MAX_SEGMENT_BITS) {
+    fn finds_each_pair_once(spread in any_spread(0..400 / FEWER), radius in any_radius(), widest in 1..=MAX_SEGMENT_BITS) {
         let table = Table::of(spread);
         let expected = table.naive_pairs(radius);
         prop_assert_eq!(&found(&table, radius), &expected);
@@ -138,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn clusters_are_those_of_the_definition(spread in any_spread(0..200), radius in any_radius()) {
+    fn clusters_are_those_of_the_definition(spread in any_spread(0..200 / FEWER), radius in any_radius()) {
         let table = Table::of(spread);
         let rows = table.codes().len() as u32;
         let mut leaders: Vec<u32> = Vec::new();
@@ -163,7 +166,7 @@ proptest! {
 
     #[test]
     fn near_codes_share_a_block(
-        spread in any_spread(0..200),
+        spread in any_spread(0..200 / FEWER),
         radius in prop_oneof![3 => 0u32..20, 1 => 0u32..=600],
         parts in 1u32..14,
     ) {
@@ -183,7 +186,7 @@ proptest! {
     /// Enough rows for those with a popular word to be a crowd.
     #[test]
     fn crowds_are_joined_once(
-        spread in any_spread(if cfg!(miri) { 30..80 } else { 1500..4000 }),
+        spread in any_spread(1500 / FEWER..4000 / FEWER),
         bits in prop_oneof![Just(65u32), 128u32..=300],
         skewed in 30u64..100,
         radius in 0u32..40,

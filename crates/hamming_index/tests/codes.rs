@@ -152,7 +152,7 @@ impl Both {
         let words: Vec<_> =
             rows.iter().map(|code| code.as_ref().map(|code| words_of(layout, code))).collect();
         let numbered = words.iter().enumerate().map(|(number, words)| (words.as_deref(), None, row(number)));
-        let memory = Memory::built_of(layout, 16_000 / FEWER.min(20), numbered, fill, at_a_time);
+        let memory = Memory::built_of(layout, 16_000 / FEWER.min(40), numbered, fill, at_a_time);
         Self { layout, rows, memory }
     }
 
@@ -204,6 +204,9 @@ impl Both {
     }
 }
 
+/// How many searches of a kind a property makes.
+const TIMES: usize = if cfg!(miri) { 1 } else { 3 };
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
 
@@ -226,10 +229,10 @@ proptest! {
         (0..inserted).for_each(|_| both.insert(chance.row(bits, &centers)));
         prop_assert_eq!(both.memory.problems(), Vec::<String>::new());
         let costs = leaves.map_or_else(|| both.costs(), |leaves| SearchCosts::new(both.layout, leaves));
-        for center in &centers {
+        for center in &centers[..TIMES] {
             let flips = chance.below(bits / 8 + 2);
             let center = chance.flip(center, bits, flips);
-            for _ in 0..3 {
+            for _ in 0..TIMES {
                 let (few, any) = (chance.below(bits.min(40)), chance.below(bits + 2));
                 for radius in [few, any] {
                     let request = within(&center, radius);
@@ -265,7 +268,7 @@ proptest! {
         bits in prop_oneof![Just(65u32), Just(100), Just(128), Just(192), Just(256), Just(512), 65u32..700],
         rows in 300 / FEWER..1500 / FEWER,
         seed: u64,
-        limits in prop::collection::vec(limit_of_candidates(), 3),
+        limits in prop::collection::vec(limit_of_candidates(), TIMES),
         leaves in prop_oneof![2 => Just(None), 1 => (1.0..1e4).prop_map(Some)],
         trees in code_trees(),
     ) {
@@ -278,7 +281,7 @@ proptest! {
         let costs = leaves.map_or_else(|| both.costs(), |leaves| SearchCosts::new(both.layout, leaves));
         let (zeros, other) = (vec![0; bits.div_ceil(8) as usize], chance.sparse(bits, 200));
         for max_candidates in limits {
-            for part in 1..10 {
+            for part in (1..10).step_by(10 / TIMES / 3) {
                 let radius = bits * part / 20 + chance.below(3);
                 let request = within(&zeros, radius);
                 let also = Some((other.clone(), bits / 4 + chance.below(bits / 4)));
@@ -336,6 +339,7 @@ fn whole_codes_need_no_table() {
 
 /// NULLs of many leaves are read in portions.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn many_nulls_are_found() {
     let both = Both::new(256, vec![None; 40_000], 95);
     both.check(&both.costs(), &vec![0; 32], Request { nulls: true, ..Request::default() }, 1000);
@@ -346,7 +350,7 @@ fn many_nulls_are_found() {
 fn whole_codes_that_differ_are_reported() {
     let mut chance = Chance(12);
     let layout = Layout::of_codes(200).with_trees(CodeTrees::Both);
-    let rows: Vec<_> = (0..500).map(|_| Some(chance.code(200))).collect();
+    let rows: Vec<_> = (0..500 / FEWER.min(10)).map(|_| Some(chance.code(200))).collect();
     let mut both = Both::of(layout, rows, 95, 500_000);
     assert_eq!(both.memory.problems(), Vec::<String>::new());
     let root = layout.root(layout.code_tree());
@@ -399,10 +403,11 @@ fn a_small_radius_asks_for_few_codes() {
 
 /// Trees, of one word and of several, may differ in dead rows. Any other difference is reported.
 #[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn a_vacuum_that_was_stopped_is_finished_by_the_next() {
     let mut chance = Chance(3);
-    let rows = (0..20_000 / FEWER).map(|_| Some(chance.code(200))).collect();
-    let mut both = Both::new(200, rows, 95_usize.div_ceil(FEWER));
+    let rows = (0..20_000).map(|_| Some(chance.code(200))).collect();
+    let mut both = Both::new(200, rows, 95);
     let mut is_dead = |row: RowId| row.offset() % 3 == 1;
     for batches in [2, 20, 60] {
         assert!(both.memory.cancelled_after(batches, || both.memory.index().vacuum(&mut is_dead)));
@@ -425,7 +430,7 @@ fn a_vacuum_that_was_stopped_is_finished_by_the_next() {
 #[test]
 fn words_that_differ_in_rows_are_reported() {
     let mut chance = Chance(4);
-    let mut both = Both::new(200, (0..500).map(|_| Some(chance.code(200))).collect(), 95);
+    let mut both = Both::new(200, (0..500 / FEWER.min(10)).map(|_| Some(chance.code(200))).collect(), 95);
     let short: Vec<u64> = words_of(both.layout, &chance.code(200)).into_iter().take(2).collect();
     both.memory.index().insert(Some(&short), None, row(600));
     let expected = ["9: row (6,1) is in band 0, not in band 8", "13: row (6,1) is in band 0, not in band 12"];

@@ -118,7 +118,7 @@ impl Both {
         let numbered = rows.iter().zip(&words).enumerate();
         let numbered = numbered
             .map(|(number, (entry, words))| (words.as_deref(), Some(filter(entry.tenant)), row(number)));
-        let memory = Memory::built_of(layout, 40_000 / FEWER.min(20), numbered, fill, at_a_time);
+        let memory = Memory::built_of(layout, 40_000 / FEWER, numbered, fill, at_a_time);
         Self { layout, rows, memory }
     }
 
@@ -332,7 +332,7 @@ fn few_rows_of_others_are_found() {
 #[test]
 fn a_row_that_a_tree_lacks_is_reported() {
     let layout = Layout::FINGERPRINTS.with_filter();
-    let both = Both::built(layout, rows_of_tenants(&[2000, 30]), 90, 1_000_000);
+    let both = Both::built(layout, rows_of_tenants(&[2000 / FEWER.min(20), 30]), 90, 1_000_000);
     let root = layout.root(FILTER_TREE);
     assert_eq!(both.memory.problems(), Vec::<String>::new());
     let alone = Memory::of(layout, 20);

@@ -373,6 +373,7 @@ mod tests {
 
     /// Both linkages search for the same pairs, and the leaders decide rows in addition.
     #[test]
+    #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
     fn leaders_have_the_pulse_of_their_search() {
         let values: Vec<u64> = (0..1 << 17).map(crate::hash::scattered).collect();
         let beats = |linkage| {

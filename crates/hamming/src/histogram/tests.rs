@@ -1,4 +1,5 @@
 use super::*;
+use crate::near_pairs::tests::FEWER;
 use proptest::prelude::*;
 
 fn scattered(index: u64) -> u64 {
@@ -125,7 +126,7 @@ fn of_nothing_nothing_is_known() {
 proptest! {
     #[test]
     fn counts_are_those_of_plain_loops(
-        values in prop::collection::vec((any::<u64>(), 0u32..4), 2..200),
+        values in prop::collection::vec((any::<u64>(), 0u32..4), 2..200 / FEWER.min(10)),
         few in 0u32..60,
     ) {
         let row = |&(value, copies): &(u64, u32)| if copies == 0 { 5 } else { value >> few };
@@ -152,7 +153,10 @@ proptest! {
 
     /// Codes of several words with the bits of fingerprints give the same counts.
     #[test]
-    fn counts_do_not_depend_on_the_words(values in prop::collection::vec(any::<u64>(), 0..300), few in 0u32..60) {
+    fn counts_do_not_depend_on_the_words(
+        values in prop::collection::vec(any::<u64>(), 0..300 / FEWER.min(10)),
+        few in 0u32..60,
+    ) {
         let rows: Vec<u64> = values.iter().map(|value| value >> few).collect();
         let cut: Vec<u64> = rows.iter().flat_map(|row| [row & 0xff, row >> 8 & 0xffff, row >> 24]).collect();
         let mut histogram = DistanceHistogram::new(CodeSlice::new(&cut, 3), BITS, false).unwrap();
