@@ -10,4 +10,4 @@ CREATE FUNCTION create_rare_code(name name, source regclass, body name) RETURNS 
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000
     AS 'MODULE_PATHNAME', 'simhash_pg_create_rare_code';
 COMMENT ON FUNCTION create_rare_code(name, regclass, name) IS
-    'creates a function with this name that returns the rare_code of a text, with the weights of pairs of words in 20,000 texts of a column';
+    'creates a function with this name that returns the rare_code of a text, with the weights of pairs of words in some 20,000 random texts of a column';

@@ -83,13 +83,9 @@ def in_postgres(sockets, texts, radius, statement=EXISTS):
         with connection.cursor().copy("COPY document FROM STDIN") as copy:
             for row in enumerate(texts):
                 copy.write_row(row)
-        connection.execute("""DROP FUNCTION IF EXISTS rare(text);
-            DO $$ BEGIN
-                EXECUTE format('CREATE FUNCTION rare(text) RETURNS bit(256) IMMUTABLE STRICT PARALLEL SAFE
-                    RETURN minhash_bits($1, 256, %L::bytea)::bit(256)',
-                    (SELECT feature_weights(body, 'word:2') FROM (SELECT body FROM document LIMIT 20000) AS d));
-            END $$;
-            CREATE TABLE code AS SELECT id, simhash(body) AS si, rare(body) AS rare FROM document""")
+        connection.execute("DROP FUNCTION IF EXISTS rare(text)")
+        connection.execute("SELECT create_rare_code('rare', 'document', 'body')")
+        connection.execute("CREATE TABLE code AS SELECT id, simhash(body) AS si, rare(body)::bit(256) AS rare FROM document")
         connection.execute("ANALYZE code")
         rows, _ = server.run(statement.format(radius=radius, rare=RARE))
         ((size,),), _ = server.run("SELECT pg_total_relation_size('code')")

@@ -62,7 +62,9 @@ fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, S
         body.to_bytes(),
         b"::pg_catalog.text AS body FROM ",
         table.to_bytes(),
-        b" LIMIT 20000) AS sample) AS learned",
+        b" WHERE pg_catalog.random() OPERATOR(pg_catalog.*) (SELECT pg_catalog.count(*) FROM ",
+        table.to_bytes(),
+        b")::pg_catalog.float8 OPERATOR(pg_catalog.<) 20000) AS sample) AS learned",
     ])?;
     run(&[statements.unwrap_or_default().to_bytes()])?;
     let function = run(&find)?.and_then(|oid| oid.to_str().ok()?.parse::<u32>().ok());

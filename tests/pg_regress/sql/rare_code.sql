@@ -22,6 +22,10 @@ SELECT rare(NULL) AS null, rare('') AS empty, length(rare('a b')) AS bits;
 SELECT create_rare_code('rare', 'letter', 'body');
 CREATE FUNCTION "Odd ""name"(integer) RETURNS integer LANGUAGE SQL IMMUTABLE RETURN $1;
 SELECT create_rare_code('Odd "name', 'letter', 'body');
+-- the texts that are weighed come from the whole table, and not from its beginning
+CREATE TABLE ordered AS SELECT CASE WHEN i <= 20000 THEN 'p q' ELSE 'q r' END AS body FROM generate_series(1, 40000) AS i;
+SELECT create_rare_code('of_ordered', 'ordered', 'body');
+SELECT of_ordered('p q r') = rare_code('p q r', (SELECT feature_weights(body, 'word:2') FROM ordered)) AS of_all;
 -- few texts, or none
 CREATE TABLE few AS SELECT body FROM letter WHERE id <= 10;
 SELECT create_rare_code('of_few', 'few', 'body');
@@ -51,6 +55,6 @@ BEGIN READ ONLY;
 SELECT create_rare_code('theirs', 'letter', 'body');
 ROLLBACK;
 DROP TABLE letter, few;
-DROP FUNCTION rare, "Odd ""name"(text), "Odd ""name"(integer), of_few;
+DROP FUNCTION rare, "Odd ""name"(text), "Odd ""name"(integer), of_few, of_ordered;
 DROP SCHEMA regress_own CASCADE;
 DROP ROLE regress_reader;
