@@ -243,7 +243,7 @@ proptest! {
 #[test]
 fn rows_before_the_first_code_keep_their_filters() {
     for trees in [CodeTrees::Words, CodeTrees::Both, CodeTrees::Whole] {
-        for (before, after) in [(80, 256), (256, 80), (200, 200)] {
+        for (before, after) in [(80, 256), (256, 80), (200, 200)].into_iter().step_by(FEWER.min(3)) {
             let layout = |bits| Layout::of_codes(bits).with_filter().with_trees(trees);
             let mut builder = Builder::new(layout(before), 300);
             for number in 0..500 {
@@ -256,7 +256,7 @@ fn rows_before_the_first_code_keep_their_filters() {
                 builder.add(&mut Lists, Some(&words), Some(filter(1)), row(number)).unwrap();
             }
             assert_eq!(builder.rows(), 700);
-            let mut memory = Memory::of(layout, 1000);
+            let mut memory = Memory::of(layout, 1000 / FEWER.min(5));
             builder.write(Lists, &mut memory, 90, &mut || {});
             assert_eq!(memory.problems(), Vec::<String>::new(), "{trees:?}: {before}, {after}");
             assert_eq!(memory.index().rows(&mut |_| ()), 700);
