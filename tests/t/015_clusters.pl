@@ -189,8 +189,8 @@ sub with_parameters
 	$near .= " AND hamming(new.look, old.look) <= $look_radius" if $look;
 	$near .= ' AND new.tenant_id = old.tenant_id' if $has_tenants;
 	$sql =~ s/(\(id, keeper, si|new\.id, old\.id, new\.si|, id\), si)(?=[)\n])/my $columns = $1; "$columns, " . join ', ', map { ($columns =~ m{new} ? 'new.' : '') . $_ } 'look', 'tenant_id'/ge;
-	my $changed = ($sql =~ s/near_cluster\(id, si, 11\) OVER \(/near_cluster(id, si, $radius$look) OVER ($partition/g);
-	$changed += ($sql =~ s/hamming\(new\.si, old\.si\) <= 11/$near/g) if $sql =~ /JOIN/;
+	my $changed = ($sql =~ s/near_cluster\(id, si, 12\) OVER \(/near_cluster(id, si, $radius$look) OVER ($partition/g);
+	$changed += ($sql =~ s/hamming\(new\.si, old\.si\) <= 12/$near/g) if $sql =~ /JOIN/;
 	die "not as expected: $sql" if $changed != ($sql =~ /JOIN/ ? 2 : 1);
 	return $sql;
 }
@@ -221,7 +221,7 @@ for my $round (1 .. $ENV{APPENDS} // 16)
 	my $look_radius = $round % 3 == 0 ? int(rand(4)) : undef;
 	my $has_tenants = $round % 4 > 1;
 	my @options = ($radius, $look_radius, $has_tenants);
-	my $expected = with_parameters('SELECT id, keeper, near_cluster(id, si, 11) OVER (ORDER BY place) AS expected FROM story LEFT JOIN (SELECT id, keeper, place FROM cluster) AS c USING (id)' =~ s/JOIN/\x00/r, @options)
+	my $expected = with_parameters('SELECT id, keeper, near_cluster(id, si, 12) OVER (ORDER BY place) AS expected FROM story LEFT JOIN (SELECT id, keeper, place FROM cluster) AS c USING (id)' =~ s/JOIN/\x00/r, @options)
 	  =~ s/\x00/JOIN/r;
 	my $compare = "SELECT count(*) FILTER (WHERE keeper IS DISTINCT FROM expected) || '|' || count(*) FILTER (WHERE id <> keeper) FROM ($expected) AS c;\n";
 	my $sql = qq{SET client_min_messages = warning; DROP TABLE IF EXISTS story, cluster; DROP SEQUENCE IF EXISTS key;
