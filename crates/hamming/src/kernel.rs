@@ -14,9 +14,15 @@ pub(crate) const GROUP: usize = 64;
 #[inline(always)]
 pub(crate) fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut found: impl FnMut(usize)) {
     for (group, elements) in elements.chunks(GROUP).enumerate() {
-        if elements.iter().fold(false, |any, element| any | is_near(element)) {
-            let near = elements.iter().enumerate().filter(|(_, element)| is_near(element));
-            near.for_each(|(index, _)| found(group * GROUP + index));
+        // Plain loops, since iterators are not always inlined into the function for a kind of processor.
+        let mut any = false;
+        for element in elements {
+            any |= is_near(element);
+        }
+        for (index, element) in elements[..if any { elements.len() } else { 0 }].iter().enumerate() {
+            if is_near(element) {
+                found(group * GROUP + index);
+            }
         }
     }
 }

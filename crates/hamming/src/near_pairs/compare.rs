@@ -5,7 +5,7 @@ use super::radii::CodeRadii;
 use crate::buckets::RowBuckets;
 use crate::code::CodeSlice;
 use crate::kernel::{each_near, for_processors};
-use base::{Heartbeat, OutOfMemory, grow};
+use base::{Heartbeat, OutOfMemory, grow, push, reserve};
 use std::ops::Range;
 
 /// The rows of both sides, sorted into the buckets of a segment. If a side is joined with itself, only the
@@ -50,7 +50,10 @@ impl SortedSides {
 const CHECKED: usize = 1 << 14;
 
 /// Vector instructions compare so many words at a time.
-const SHORT_RUN: usize = 8;
+const VECTOR: usize = 8;
+
+/// So many words fit into the processor's cache.
+const GATHERED: usize = 1 << 11;
 
 /// Both sides of a join, sorted into the buckets of a segment.
 pub(super) struct JoinTables<'a> {
@@ -89,47 +92,97 @@ impl JoinTables<'_> {
     }
 }
 
+/// Cuts a range of rows into pieces of this length.
+pub(super) fn pieces(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    rows.clone().step_by(length).map(move |first| first..rows.end.min(first + length))
+}
+
+/// Runs of words of several buckets, one behind the other.
+#[derive(Default)]
+pub(super) struct GatheredRuns {
+    values: Vec<u64>,
+    /// Where each run ends among the values, and in the side that it belongs to.
+    ends: Vec<(usize, usize)>,
+}
+
+impl GatheredRuns {
+    #[inline(always)]
+    fn add(&mut self, values: &[u64], run: Range<usize>) -> Result<(), OutOfMemory> {
+        reserve(&mut self.values, run.len())?;
+        self.values.extend_from_slice(&values[run.clone()]);
+        push(&mut self.ends, (self.values.len(), run.end))
+    }
+
+    /// Compares words with all runs, and forgets the runs. `first` is the row of the first word. If `behind` is
+    /// the first row of the only run, words are only compared with the rows behind them. Returns the number
+    /// of comparisons.
+    #[inline(always)]
+    fn compare(
+        &mut self,
+        (first, words): (usize, &[u64]),
+        behind: Option<usize>,
+        limit: u32,
+        hits: &mut Vec<(u32, u32)>,
+    ) -> Result<u64, OutOfMemory> {
+        // The longer of the two is the inner loop, if it is long enough to be worth it.
+        let is_turned = words.len() > self.values.len().max(VECTOR) && behind.is_none();
+        let [outer, inner] = if is_turned { [&self.values, words] } else { [words, &self.values] };
+        let mut comparisons = 0;
+        for (row, word) in outer.iter().enumerate() {
+            let begin = behind.map_or(0, |begin| (first + row + 1).saturating_sub(begin).min(inner.len()));
+            let inner = &inner[begin..];
+            comparisons += inner.len() as u64;
+            // Reserves memory for all of them, since the loop cannot stop where memory is refused.
+            if hits.capacity() - hits.len() < inner.len() {
+                grow(hits, inner.len())?;
+            }
+            each_near(
+                inner,
+                |other| (other ^ word).count_ones() <= limit,
+                |index| {
+                    let (row, other) = if is_turned { (index, row) } else { (row, begin + index) };
+                    let (end, end_of_run) = self.ends[self.ends.partition_point(|&(end, _)| end <= other)];
+                    hits.push(((first + row) as u32, (end_of_run - (end - other)) as u32));
+                },
+            );
+        }
+        self.values.clear();
+        self.ends.clear();
+        Ok(comparisons)
+    }
+}
+
 for_processors! {
     /// Compares rows by the word of the segment. If a bucket is compared with itself, each row is compared
     /// with the rows behind it. Returns the number of comparisons.
+    ///
+    /// Most buckets are short. Comparing a word with many short runs would take several times as long as
+    /// with one long run, so the buckets on the right are gathered.
     pub(super) fn compare(
         tables: &JoinTables,
         part: &BucketComparison,
+        gathered: &mut GatheredRuns,
         hits: &mut Vec<(u32, u32)>,
     ) -> Result<u64, OutOfMemory> {
-        let limit = tables.segment.limit;
+        let (limit, first) = (tables.segment.limit, part.rows.start);
+        let (rows, values) = (&tables.left.values[part.rows.clone()], &tables.right.values);
         let mut comparisons = 0;
         for &flip in part.flips {
-            if tables.is_mirrored(part.bucket, flip) {
-                continue;
-            }
             let others = tables.right.range(part.bucket ^ flip);
             let others = others.start.max(part.others.start)..others.end.min(part.others.end);
-            let is_one = tables.is_diagonal(flip);
-            // The longer of the two runs is the inner loop, if it is long enough to be worth it.
-            let is_turned = part.rows.len() > others.len().max(SHORT_RUN) && !is_one;
-            let (left, right) = ((&tables.left.values, part.rows.clone()), (&tables.right.values, others));
-            let [(values, rows), (other_values, others)] =
-                if is_turned { [right, left] } else { [left, right] };
-            for row in rows {
-                let begin = if is_one { others.start.max(row + 1) } else { others.start };
-                let value = values[row];
-                let run = &other_values[begin.min(others.end)..others.end];
-                comparisons += run.len() as u64;
-                // Reserves memory for all of them, since the loop cannot stop where memory is refused.
-                if hits.capacity() - hits.len() < run.len() {
-                    grow(hits, run.len())?;
+            if tables.is_diagonal(flip) {
+                gathered.add(values, others.clone())?;
+                comparisons += gathered.compare((first, rows), Some(others.start), limit, hits)?;
+            } else if !tables.is_mirrored(part.bucket, flip) {
+                for others in pieces(others, GATHERED) {
+                    gathered.add(values, others)?;
+                    if gathered.values.len() >= GATHERED {
+                        comparisons += gathered.compare((first, rows), None, limit, hits)?;
+                    }
                 }
-                each_near(
-                    run,
-                    |other| (other ^ value).count_ones() <= limit,
-                    |index| {
-                        let (row, other) = (row as u32, (begin + index) as u32);
-                        hits.push(if is_turned { (other, row) } else { (row, other) });
-                    },
-                );
             }
         }
+        comparisons += gathered.compare((first, rows), None, limit, hits)?;
         #[cfg(test)]
         super::tests::COMPARISONS.with(|count| count.set(count.get() + comparisons as usize));
         Ok(comparisons)
@@ -137,20 +190,9 @@ for_processors! {
 }
 
 for_processors! {
-    /// Keeps the pairs that no earlier segment of the same word has found. If codes have one word, all hits
-    /// of `compare` are near, and no segment finds other pairs.
-    pub(super) fn retain_new(tables: &JoinTables, earlier: &[BitSegment], hits: &mut Vec<(u32, u32)>) {
-        hits.retain(|&(row, other)| {
-            let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
-            let finds = |segment: &BitSegment| segment.finds_difference(difference);
-            !earlier.iter().any(|segment| segment.word == tables.segment.word && finds(segment))
-        });
-    }
-}
-
-for_processors! {
     /// Keeps the pairs whose whole codes are near and that no earlier segment has found. A pair that a
-    /// crowd's segment does not find is dropped, since a later segment may report it.
+    /// crowd's segment does not find is dropped, since a later segment may report it. If codes have one word,
+    /// all hits of `compare` are near, and no segment finds other pairs.
     pub(super) fn retain_near(
         tables: &JoinTables,
         radii: &CodeRadii,
@@ -163,6 +205,13 @@ for_processors! {
             count += 1;
             if count % CHECKED == 0 {
                 heartbeat.beat();
+            }
+            let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
+            let is_known = |segment: &BitSegment| {
+                segment.word == tables.segment.word && segment.finds_difference(difference)
+            };
+            if tables.have_one_word() || earlier.iter().any(is_known) {
+                return !earlier.iter().any(is_known);
             }
             let codes = tables.codes(row as usize, other as usize);
             radii.are_near(codes)

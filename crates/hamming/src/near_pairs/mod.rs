@@ -67,7 +67,7 @@ use crate::buckets::PlacedCodes;
 use crate::code::CodeSlice;
 use base::{Heartbeat, OutOfMemory};
 pub use blocks::{PARTS, PairBlocks};
-use compare::{BucketComparison, JoinTables, SortedSides, compare, retain_near, retain_new};
+use compare::{BucketComparison, GatheredRuns, JoinTables, SortedSides, compare, pieces, retain_near};
 pub use pair_division::PairDivision;
 pub use plan::MAX_SEGMENT_BITS;
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
@@ -81,7 +81,7 @@ use std::ops::Range;
 const STRIDE: usize = 1 << 20;
 
 /// Two buckets are crowded if comparing them may cost more than this, in comparisons of words.
-const CROWD: f64 = (1 << 20) as f64;
+const CROWD: f64 = (1 << 22) as f64;
 
 /// How deep crowded buckets may be nested.
 const MAX_DEPTH: usize = 4;
@@ -139,11 +139,6 @@ pub fn near_pairs<F: PairSink>(
     PairJoin::new([codes, codes], &radii, heartbeat, sink).run(&plan, &sides)
 }
 
-/// Cuts a range of rows into pieces of this length.
-fn pieces(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> + Clone {
-    rows.clone().step_by(length).map(move |first| first..rows.end.min(first + length))
-}
-
 /// Which place of a pair comes first.
 #[derive(PartialEq)]
 enum PairOrder {
@@ -169,6 +164,7 @@ struct PairJoin<'a, F> {
     crowds: Vec<BitSegment>,
     /// The fraction of the work that was done, from 0 to 1.
     fraction: f64,
+    gathered: GatheredRuns,
     hits: Vec<(u32, u32)>,
 }
 
@@ -189,6 +185,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
             earlier: Vec::new(),
             crowds: Vec::new(),
             fraction: 0.0,
+            gathered: GatheredRuns::default(),
             hits: Vec::new(),
         }
     }
@@ -331,13 +328,10 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
 
     /// Executes a set of comparisons, and reports the pairs that no earlier segment has found.
     fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
-        let comparisons = compare(tables, part, &mut self.hits)?;
+        let comparisons = compare(tables, part, &mut self.gathered, &mut self.hits)?;
         self.sink.compared(comparisons);
-        retain_new(tables, &self.earlier, &mut self.hits);
-        if !tables.have_one_word() {
-            let earlier = [&self.earlier[..], &self.crowds];
-            retain_near(tables, self.radii, earlier, &mut self.hits, self.heartbeat);
-        }
+        let earlier = [&self.earlier[..], &self.crowds];
+        retain_near(tables, self.radii, earlier, &mut self.hits, self.heartbeat);
         for hit in &mut self.hits {
             let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);
             *hit = match self.order {
