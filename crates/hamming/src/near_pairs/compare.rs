@@ -5,7 +5,7 @@ use super::radii::CodeRadii;
 use crate::buckets::RowBuckets;
 use crate::code::CodeSlice;
 use crate::kernel::{each_near, for_processors};
-use base::{Heartbeat, OutOfMemory, grow, push, reserve};
+use base::{Heartbeat, OutOfMemory, extend, grow, push};
 use std::ops::Range;
 
 /// The rows of both sides, sorted into the buckets of a segment. If a side is joined with itself, only the
@@ -49,9 +49,6 @@ impl SortedSides {
 /// How many whole codes are compared between two heartbeats.
 const CHECKED: usize = 1 << 14;
 
-/// Vector instructions compare so many words at a time.
-const VECTOR: usize = 8;
-
 /// So many words fit into the processor's cache.
 const GATHERED: usize = 1 << 11;
 
@@ -77,19 +74,6 @@ impl JoinTables<'_> {
     pub(super) fn is_diagonal(&self, flip: u32) -> bool {
         self.is_one && flip == 0
     }
-
-    /// The codes of a pair of rows.
-    #[inline(always)]
-    pub(super) fn codes(&self, row: usize, other: usize) -> [&[u64]; 2] {
-        let [left, right] = self.inputs;
-        [left.get(self.left.places[row]), right.get(self.right.places[other])]
-    }
-
-    /// Whether codes have one word. Then the buckets have the whole codes, which are faster to read there.
-    #[inline(always)]
-    pub(super) fn have_one_word(&self) -> bool {
-        self.inputs[0].width() == 1
-    }
 }
 
 /// Cuts a range of rows into pieces of this length.
@@ -108,8 +92,7 @@ pub(super) struct GatheredRuns {
 impl GatheredRuns {
     #[inline(always)]
     fn add(&mut self, values: &[u64], run: Range<usize>) -> Result<(), OutOfMemory> {
-        reserve(&mut self.values, run.len())?;
-        self.values.extend_from_slice(&values[run.clone()]);
+        extend(&mut self.values, &values[run.clone()])?;
         push(&mut self.ends, (self.values.len(), run.end))
     }
 
@@ -124,27 +107,21 @@ impl GatheredRuns {
         limit: u32,
         hits: &mut Vec<(u32, u32)>,
     ) -> Result<u64, OutOfMemory> {
-        // The longer of the two is the inner loop, if it is long enough to be worth it.
-        let is_turned = words.len() > self.values.len().max(VECTOR) && behind.is_none();
-        let [outer, inner] = if is_turned { [&self.values, words] } else { [words, &self.values] };
         let mut comparisons = 0;
-        for (row, word) in outer.iter().enumerate() {
-            let begin = behind.map_or(0, |begin| (first + row + 1).saturating_sub(begin).min(inner.len()));
-            let inner = &inner[begin..];
-            comparisons += inner.len() as u64;
+        for (row, word) in (first..).zip(words) {
+            let begin = behind.map_or(0, |begin| (row + 1).saturating_sub(begin).min(self.values.len()));
+            let run = &self.values[begin..];
+            comparisons += run.len() as u64;
             // Reserves memory for all of them, since the loop cannot stop where memory is refused.
-            if hits.capacity() - hits.len() < inner.len() {
-                grow(hits, inner.len())?;
+            if hits.capacity() - hits.len() < run.len() {
+                grow(hits, run.len())?;
             }
-            each_near(
-                inner,
-                |other| (other ^ word).count_ones() <= limit,
-                |index| {
-                    let (row, other) = if is_turned { (index, row) } else { (row, begin + index) };
-                    let (end, end_of_run) = self.ends[self.ends.partition_point(|&(end, _)| end <= other)];
-                    hits.push(((first + row) as u32, (end_of_run - (end - other)) as u32));
-                },
-            );
+            let is_near = |other: &u64| (other ^ word).count_ones() <= limit;
+            each_near(run, is_near, |index| {
+                let index = begin + index;
+                let (end, end_of_run) = self.ends[self.ends.partition_point(|&(end, _)| end <= index)];
+                hits.push((row as u32, (end_of_run - (end - index)) as u32));
+            });
         }
         self.values.clear();
         self.ends.clear();
@@ -153,36 +130,38 @@ impl GatheredRuns {
 }
 
 for_processors! {
-    /// Compares rows by the word of the segment. If a bucket is compared with itself, each row is compared
-    /// with the rows behind it. Returns the number of comparisons.
+    /// Compares rows of a left bucket with rows of the right buckets whose numbers differ from it by one of
+    /// the flips, by the word of the segment. Other rows on the right are skipped. If a bucket is compared
+    /// with itself, each row is compared with the rows behind it. Returns the number of comparisons.
     ///
     /// Most buckets are short. Comparing a word with many short runs would take several times as long as
     /// with one long run, so the buckets on the right are gathered.
     pub(super) fn compare(
         tables: &JoinTables,
-        part: &BucketComparison,
+        (bucket, flips): (u32, &[u32]),
+        [rows, all_others]: [Range<usize>; 2],
         gathered: &mut GatheredRuns,
         hits: &mut Vec<(u32, u32)>,
     ) -> Result<u64, OutOfMemory> {
-        let (limit, first) = (tables.segment.limit, part.rows.start);
-        let (rows, values) = (&tables.left.values[part.rows.clone()], &tables.right.values);
+        let (limit, values) = (tables.segment.limit, &tables.right.values);
+        let rows = (rows.start, &tables.left.values[rows]);
         let mut comparisons = 0;
-        for &flip in part.flips {
-            let others = tables.right.range(part.bucket ^ flip);
-            let others = others.start.max(part.others.start)..others.end.min(part.others.end);
+        for &flip in flips {
+            let others = tables.right.range(bucket ^ flip);
+            let others = others.start.max(all_others.start)..others.end.min(all_others.end);
             if tables.is_diagonal(flip) {
                 gathered.add(values, others.clone())?;
-                comparisons += gathered.compare((first, rows), Some(others.start), limit, hits)?;
-            } else if !tables.is_mirrored(part.bucket, flip) {
+                comparisons += gathered.compare(rows, Some(others.start), limit, hits)?;
+            } else if !tables.is_mirrored(bucket, flip) {
                 for others in pieces(others, GATHERED) {
                     gathered.add(values, others)?;
                     if gathered.values.len() >= GATHERED {
-                        comparisons += gathered.compare((first, rows), None, limit, hits)?;
+                        comparisons += gathered.compare(rows, None, limit, hits)?;
                     }
                 }
             }
         }
-        comparisons += gathered.compare((first, rows), None, limit, hits)?;
+        comparisons += gathered.compare(rows, None, limit, hits)?;
         #[cfg(test)]
         super::tests::COMPARISONS.with(|count| count.set(count.get() + comparisons as usize));
         Ok(comparisons)
@@ -210,24 +189,15 @@ for_processors! {
             let is_known = |segment: &BitSegment| {
                 segment.word == tables.segment.word && segment.finds_difference(difference)
             };
-            if tables.have_one_word() || earlier.iter().any(is_known) {
-                return !earlier.iter().any(is_known);
+            let ([left, right], is_known) = (tables.inputs, earlier.iter().any(is_known));
+            if is_known || left.width() == 1 {
+                return !is_known;
             }
-            let codes = tables.codes(row as usize, other as usize);
+            let places = [tables.left.places[row as usize], tables.right.places[other as usize]];
+            let codes = [left.get(places[0]), right.get(places[1])];
             radii.are_near(codes)
                 && !earlier.iter().any(|segment| segment.finds(codes))
                 && crowds.iter().all(|segment| segment.finds(codes))
         });
     }
-}
-
-/// Comparisons that are made together: rows of a left bucket are compared with rows of the right buckets
-/// whose numbers differ from the left one's by one of the flips.
-pub(super) struct BucketComparison<'a> {
-    pub(super) bucket: u32,
-    /// The range of rows in the left side.
-    pub(super) rows: Range<usize>,
-    pub(super) flips: &'a [u32],
-    /// The range of rows in the right side; rows outside of it are skipped.
-    pub(super) others: Range<usize>,
 }

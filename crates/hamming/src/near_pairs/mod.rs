@@ -26,20 +26,17 @@
 //! # What is added
 //!
 //! Codes of several words are cut twice by the same rule: the radius is divided among the words, and the part
-//! of a word among its segments. Rows are first compared by the word of the segment. Only if these words are
-//! within the word's part of the radius are the whole codes compared, which is rare. Perceptual hashes have
-//! words that are nearly equal in many rows. A sample of pairs shows such a word, which then gets a smaller
-//! part.
+//! of a word among its segments. Rows are first compared by the word of the segment, and the whole codes only
+//! if these words are within the word's part of the radius, which is rare. A sample of pairs shows words that
+//! are nearly equal in many rows, as in perceptual hashes. They get a smaller part.
 //!
 //! Bits that are equal in all rows do not belong to a segment. Rows that differ almost only outside a segment
 //! crowd together in few of its buckets. Two crowded buckets are joined by the same method, with segments of
-//! the bits in which their rows differ. So if half of the rows have the same word, other words are used among
-//! these rows.
+//! the bits in which their rows differ.
 //!
 //! Rows may have several codes, all of which have to be near ([`CodeRadii`]). Because the segments of any one
-//! of these codes find all pairs, each plan uses the code whose segments have the lowest cost for the sample.
-//! So rows that are near by one code and apart by another are separated by the latter, even if they are only
-//! some of the rows: they form a crowd, which is joined by a plan of its own.
+//! of these codes find all pairs, each plan uses the code whose segments have the lowest cost for the sample. A
+//! crowd of rows that are near by this code and apart by another is joined by the other one.
 //!
 //! # Guarantee and cost
 //!
@@ -47,11 +44,10 @@
 //!
 //! Cost: the plan tries all numbers of segments for a word, and estimates their costs. 10 million scattered
 //! fingerprints take some 10^9 comparisons at radius 3 and 10^10 at radius 6, of 5 * 10^13 pairs. The cost is
-//! higher if the result is very large, or if rows are close together without being near, so that no segment
-//! separates them. According to the sample, no plan costs more than comparing every row with every other.
-//! Some dozens of rows are compared without a plan.
-//! Memory: 12 bytes per row and some 30 MB; the rows of crowded buckets take the same again, up to
-//! `MAX_DEPTH` times.
+//! higher if the result is very large, or if rows are close together without being near. According to the
+//! sample, no plan costs more than comparing all rows with all. Some dozens of rows are compared without a
+//! plan.
+//! Memory: 12 bytes per row and some 30 MB; crowded buckets take the same again, up to `MAX_DEPTH` times.
 
 mod blocks;
 mod compare;
@@ -65,9 +61,9 @@ pub(crate) mod tests;
 
 use crate::buckets::PlacedCodes;
 use crate::code::CodeSlice;
-use base::{Heartbeat, OutOfMemory};
+use base::{Heartbeat, OutOfMemory, reserve};
 pub use blocks::{PARTS, PairBlocks};
-use compare::{BucketComparison, GatheredRuns, JoinTables, SortedSides, compare, pieces, retain_near};
+use compare::{GatheredRuns, JoinTables, SortedSides, compare, pieces, retain_near};
 pub use pair_division::PairDivision;
 pub use plan::MAX_SEGMENT_BITS;
 use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
@@ -80,8 +76,9 @@ use std::ops::Range;
 /// How many comparisons are made between two heartbeats.
 const STRIDE: usize = 1 << 20;
 
-/// Two buckets are crowded if comparing them may cost more than this, in comparisons of words.
-const CROWD: f64 = (1 << 22) as f64;
+/// Two buckets are crowded if comparing them costs more than this, in comparisons of words, where a quarter of
+/// the pairs have near words. Smaller ones are compared in less time than is needed to plan their join.
+const CROWD: f64 = (1 << 20) as f64;
 
 /// How deep crowded buckets may be nested.
 const MAX_DEPTH: usize = 4;
@@ -132,11 +129,11 @@ pub fn near_pairs<F: PairSink>(
     heartbeat: &mut dyn Heartbeat,
     sink: &mut F,
 ) -> Result<(), F::Stop> {
-    assert!(u32::try_from(codes.len()).is_ok(), "places have 32 bits");
     let radii = radii.into();
     let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
     let plan = sides.plan(&radii, MAX_SEGMENT_BITS)?;
-    PairJoin::new([codes, codes], &radii, heartbeat, sink).run(&plan, &sides)
+    let limits = (&radii, MAX_SEGMENT_BITS);
+    PairJoin::new([codes, codes], limits, PairOrder::Smaller, heartbeat, sink).run(&plan, &sides)
 }
 
 /// Which place of a pair comes first.
@@ -146,6 +143,9 @@ enum PairOrder {
     /// The place on the left, or on the right.
     Left,
     Right,
+    /// Each of them, since both sides have the same codes; or the place on the left, but no row with itself.
+    Both,
+    Apart,
 }
 
 /// A search for near pairs.
@@ -169,38 +169,18 @@ struct PairJoin<'a, F> {
 }
 
 impl<'a, F: PairSink> PairJoin<'a, F> {
+    /// A search with segments of at most `widest` bits.
     fn new(
         inputs: [CodeSlice<'a>; 2],
-        radii: &'a CodeRadii,
-        heartbeat: &'a mut dyn Heartbeat,
-        sink: &'a mut F,
-    ) -> Self {
-        Self {
-            inputs,
-            radii,
-            widest: MAX_SEGMENT_BITS,
-            heartbeat,
-            sink,
-            order: PairOrder::Smaller,
-            earlier: Vec::new(),
-            crowds: Vec::new(),
-            fraction: 0.0,
-            gathered: GatheredRuns::default(),
-            hits: Vec::new(),
-        }
-    }
-
-    /// A join between two sides.
-    fn between(
-        inputs: [CodeSlice<'a>; 2],
-        radii: &'a CodeRadii,
-        widest: u32,
+        (radii, widest): (&'a CodeRadii, u32),
+        order: PairOrder,
         heartbeat: &'a mut dyn Heartbeat,
         sink: &'a mut F,
     ) -> Self {
         let most = inputs[0].len().max(inputs[1].len());
         assert!(u32::try_from(most).is_ok(), "places have 32 bits");
-        Self { widest, order: PairOrder::Left, ..Self::new(inputs, radii, heartbeat, sink) }
+        let (earlier, crowds, gathered, hits) = Default::default();
+        Self { inputs, radii, heartbeat, sink, widest, order, earlier, crowds, fraction: 0.0, gathered, hits }
     }
 
     /// Finds the pairs of the two sides, segment by segment.
@@ -245,9 +225,23 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         for flips in flips.chunk_by(|a, b| all_are_small || are_small(a, b)) {
             if all_are_small || !is_flip_large(&flips[0]) {
                 let others = 0..tables.right.values.len();
-                self.part(tables, &BucketComparison { bucket, rows: rows.clone(), flips, others })?;
+                self.part(tables, (bucket, flips), [rows.clone(), others])?;
             } else if !tables.is_mirrored(bucket, flips[0]) && !self.crowd(tables, bucket, &rows, flips[0])? {
-                self.squares(tables, bucket, &rows, flips)?;
+                if self.order != PairOrder::Both {
+                    self.squares(tables, bucket, &rows, flips)?;
+                    continue;
+                }
+                // The sink may want few pairs of the first row of each pair, so the two orders are compared
+                // one after the other.
+                self.order = PairOrder::Apart;
+                let ordered = JoinTables { is_one: false, ..*tables };
+                self.squares(&ordered, bucket, &rows, flips)?;
+                if !tables.is_diagonal(flips[0]) {
+                    let turned = JoinTables { left: ordered.right, right: ordered.left, ..ordered };
+                    let other = bucket ^ flips[0];
+                    self.squares(&turned, other, &turned.left.range(other), flips)?;
+                }
+                self.order = PairOrder::Both;
             }
         }
         Ok(())
@@ -266,7 +260,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         let is_one = tables.is_diagonal(flip);
         let size = JoinSize::of(rows.len(), (!is_one).then_some(others.len()), self.widest);
         let width = self.inputs[0].width();
-        if size.pairs * (1.0 + cost_of_check(width)) < CROWD || self.crowds.len() == MAX_DEPTH {
+        if size.pairs * (1.0 + cost_of_check(width) / 4.0) < CROWD || self.crowds.len() == MAX_DEPTH {
             return Ok(false);
         }
         let [left, right] = [&tables.left.places[rows.clone()], &tables.right.places[others.clone()]];
@@ -313,7 +307,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
                 let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
                 if !is_below && self.wants(places.0, places.1) {
                     last = number;
-                    self.part(tables, &BucketComparison { bucket, rows: rows.clone(), flips: flip, others })?;
+                    self.part(tables, (bucket, flip), [rows.clone(), others])?;
                 }
             }
         }
@@ -323,12 +317,17 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     /// Whether the sink needs pairs of these rows on the left and on the right.
     fn wants(&mut self, left: &[u32], right: &[u32]) -> bool {
         let [these, those] = if self.order == PairOrder::Right { [right, left] } else { [left, right] };
-        self.sink.wants(these, those)
+        self.sink.wants(these, those) || self.order == PairOrder::Both && self.sink.wants(those, these)
     }
 
     /// Executes a set of comparisons, and reports the pairs that no earlier segment has found.
-    fn part(&mut self, tables: &JoinTables, part: &BucketComparison) -> Result<(), F::Stop> {
-        let comparisons = compare(tables, part, &mut self.gathered, &mut self.hits)?;
+    fn part(
+        &mut self,
+        tables: &JoinTables,
+        flips: (u32, &[u32]),
+        rows: [Range<usize>; 2],
+    ) -> Result<(), F::Stop> {
+        let comparisons = compare(tables, flips, rows, &mut self.gathered, &mut self.hits)?;
         self.sink.compared(comparisons);
         let earlier = [&self.earlier[..], &self.crowds];
         retain_near(tables, self.radii, earlier, &mut self.hits, self.heartbeat);
@@ -336,9 +335,18 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
             let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);
             *hit = match self.order {
                 PairOrder::Smaller => (a.min(b), a.max(b)),
-                PairOrder::Left => (a, b),
+                PairOrder::Left | PairOrder::Both | PairOrder::Apart => (a, b),
                 PairOrder::Right => (b, a),
             };
+        }
+        if self.order == PairOrder::Apart {
+            self.hits.retain(|hit| hit.0 != hit.1);
+        }
+        if self.order == PairOrder::Both {
+            let count = self.hits.len();
+            reserve(&mut self.hits, count)?;
+            self.hits.extend_from_within(..);
+            self.hits[count..].iter_mut().for_each(|hit| *hit = (hit.1, hit.0));
         }
         self.sink.retain(&mut self.hits, self.heartbeat);
         self.hits.drain(..).try_for_each(|(a, b)| self.sink.found(a, b))

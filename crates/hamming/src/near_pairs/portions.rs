@@ -67,9 +67,16 @@ impl PairSearch {
         heartbeat: &mut dyn Heartbeat,
         sink: &mut F,
     ) -> Result<(), F::Stop> {
-        let mut join = PairJoin::between(codes, &self.radii, self.widest, heartbeat, sink);
+        let (mut sides, limits) = (JoinSides::between(codes), (&self.radii, self.widest));
+        let mut join = PairJoin::new(codes, limits, PairOrder::Left, heartbeat, sink);
         join.earlier = self.earlier;
-        join.run(&self.plan, &JoinSides::between(codes))
+        // If both sides have the same codes, one of them is joined with itself, which compares each pair once.
+        if codes[0].words() == codes[1].words() {
+            (sides.right, join.order) = (None, PairOrder::Both);
+            let count = if join.earlier.is_empty() { codes[0].len() as u32 } else { 0 };
+            (0..count).try_for_each(|row| join.sink.found(row, row))?;
+        }
+        join.run(&self.plan, &sides)
     }
 
     /// Finds more pairs of the codes, which have to be the same in each call. Returns whether there may be
@@ -89,12 +96,10 @@ impl PairSearch {
         let ordered = larger_first(codes);
         let sides = JoinSides::between(ordered);
         let mut portion = Portion { sink, limit: 0, taken: 0, pairs: Vec::new() };
-        let radii = self.radii.clone();
-        let mut join = PairJoin::between(ordered, &radii, self.widest, heartbeat, &mut portion);
+        let limits = (&self.radii.clone(), self.widest);
+        let order = if ordered[0].len() == codes[0].len() { PairOrder::Left } else { PairOrder::Right };
+        let mut join = PairJoin::new(ordered, limits, order, heartbeat, &mut portion);
         join.earlier = take(&mut self.earlier);
-        if ordered[0].len() != codes[0].len() {
-            join.order = PairOrder::Right;
-        }
         let mut sorted = take(&mut self.sorted);
         while let Some(segment) = self.plan.segments.get(self.segment).cloned() {
             if !self.is_sorted {

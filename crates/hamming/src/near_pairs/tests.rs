@@ -86,7 +86,8 @@ proptest! {
             let mut pairs = Vec::new();
             let codes = CodeSlice::fingerprints(&values);
             let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
-            PairJoin::new([codes, codes], &radius.into(), &mut || (), &mut |a, b| push(&mut pairs, a, b)).run(plan, &sides).unwrap();
+            let (radii, mut add) = (radius.into(), |a, b| push(&mut pairs, a, b));
+            PairJoin::new([codes; 2], (&radii, MAX_SEGMENT_BITS), PairOrder::Smaller, &mut || (), &mut add).run(plan, &sides).unwrap();
             pairs.sort_unstable();
             pairs
         };
@@ -113,7 +114,8 @@ proptest! {
         let scatter = |i: u64| (seed | 1).wrapping_mul(i << 32 | i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let scattered = (0..2000 / FEWER as u64).map(scatter);
         let values: Vec<u64> = (0..dense).map(|i| i << shift ^ seed).chain(scattered).collect();
-        prop_assert_eq!(found(&values, radius), naive(&values, radius));
+        let mut expected = naive(&values, radius);
+        prop_assert_eq!(&found(&values, radius), &expected);
         let (left, right) = values.split_at(FIRST);
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + FIRST as u32);
@@ -123,9 +125,17 @@ proptest! {
         let mut in_portions = portions(PairSearch::between(sides, radius, widest).unwrap(), sides, room);
         in_portions.sort_unstable();
         prop_assert!(in_portions.iter().map(|&(a, b)| (a, b + FIRST as u32)).eq(pairs.iter().copied()));
-        let mut expected = naive(&values, radius);
+        let all = CodeSlice::fingerprints(&values);
+        let in_both_orders = expected.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+        let mut of_same: Vec<_> = in_both_orders.chain((0..all.len() as u32).map(|a| (a, a))).collect();
+        of_same.sort_unstable();
         expected.retain(|&(a, b)| a < FIRST as u32 && b >= FIRST as u32);
-        prop_assert_eq!(pairs, expected);
+        prop_assert_eq!(&pairs, &expected);
+        pairs.clear();
+        let mut add = |a, b| push(&mut pairs, a, b);
+        PairSearch::between([all; 2], radius, widest).unwrap().all([all; 2], &mut || (), &mut add).unwrap();
+        pairs.sort_unstable();
+        prop_assert_eq!(pairs, of_same, "the same codes on both sides");
     }
 }
 
