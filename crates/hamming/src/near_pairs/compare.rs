@@ -96,9 +96,9 @@ impl GatheredRuns {
         push(&mut self.ends, (self.values.len(), run.end))
     }
 
-    /// Compares words with all runs, and forgets the runs. `first` is the row of the first word. If `behind` is
-    /// the first row of the only run, words are only compared with the rows behind them. Returns the number
-    /// of comparisons.
+    /// Compares words with all runs, and forgets the runs. `first` is the row of the first word. If `behind`
+    /// is the first row of the only run, words are only compared with the rows behind them. Returns the
+    /// number of comparisons.
     #[inline(always)]
     fn compare(
         &mut self,

@@ -34,9 +34,9 @@
 //! crowd together in few of its buckets. Two crowded buckets are joined by the same method, with segments of
 //! the bits in which their rows differ.
 //!
-//! Rows may have several codes, all of which have to be near ([`CodeRadii`]). Because the segments of any one
-//! of these codes find all pairs, each plan uses the code whose segments have the lowest cost for the sample. A
-//! crowd of rows that are near by this code and apart by another is joined by the other one.
+//! Rows may have several codes, all of which have to be near ([`CodeRadii`]). Because the segments of any
+//! one of these codes find all pairs, each plan uses the code whose segments have the lowest cost for the
+//! sample. A crowd of rows that are near by this code and apart by another is joined by the other one.
 //!
 //! # Guarantee and cost
 //!
@@ -76,8 +76,8 @@ use std::ops::Range;
 /// How many comparisons are made between two heartbeats.
 const STRIDE: usize = 1 << 20;
 
-/// Two buckets are crowded if comparing them costs more than this, in comparisons of words, where a quarter of
-/// the pairs have near words. Smaller ones are compared in less time than is needed to plan their join.
+/// Two buckets are crowded if comparing them costs more than this, in comparisons of words, where a quarter
+/// of the pairs have near words. Smaller ones are compared in less time than is needed to plan their join.
 const CROWD: f64 = (1 << 20) as f64;
 
 /// How deep crowded buckets may be nested.

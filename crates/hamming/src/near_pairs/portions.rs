@@ -70,7 +70,7 @@ impl PairSearch {
         let (mut sides, limits) = (JoinSides::between(codes), (&self.radii, self.widest));
         let mut join = PairJoin::new(codes, limits, PairOrder::Left, heartbeat, sink);
         join.earlier = self.earlier;
-        // If both sides have the same codes, one of them is joined with itself, which compares each pair once.
+        // If both sides have the same codes, one is joined with itself, which compares each pair once.
         if codes[0].words() == codes[1].words() {
             (sides.right, join.order) = (None, PairOrder::Both);
             let count = if join.earlier.is_empty() { codes[0].len() as u32 } else { 0 };
