@@ -117,7 +117,7 @@ CLOSE locked;
 ROLLBACK;
 -- A row of a join belongs to no table.
 BEGIN;
-DECLARE early CURSOR FOR SELECT a.id <> b.id AS other FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= 3;
+DECLARE early CURSOR FOR SELECT 1 AS found FROM code AS a JOIN batched AS b ON hamming(a.si, b.si) <= 3;
 FETCH 1 FROM early;
 DELETE FROM code WHERE CURRENT OF early;
 ROLLBACK;
