@@ -58,11 +58,11 @@ impl JoinBatch {
     }
 }
 
-/// Rows of the first batch if the join may end early. With so few, LIMIT 1 or EXISTS is answered at once.
+/// Rows of the first batch. With so few, LIMIT 1 or EXISTS is answered at once.
 const FIRST_BATCH: usize = 64;
 
-/// Each batch is then this many times larger than the last one. There are few batches, since the inner side
-/// is sorted for each. Otherwise a batch has all that memory has room for.
+/// If the join may end early, each batch is this many times larger than the last one. There are few batches,
+/// since the inner side is sorted for each. Otherwise the second batch has all that memory has room for.
 const GROWTH: usize = 256;
 
 /// In a parallel plan, a process that has taken its portion of the outer side goes on with this fraction of a
@@ -82,17 +82,11 @@ pub(super) struct BatchSize {
 
 impl BatchSize {
     pub(super) fn new(stored: &StoredJoin) -> Self {
-        let (may_end_early, portion) = (stored.may_end_early, stored.portion);
-        let mut size = Self { may_end_early, portion, taken: 0, rows: FIRST_BATCH };
-        size.restart();
-        size
+        Self { may_end_early: stored.may_end_early, portion: stored.portion, taken: 0, rows: FIRST_BATCH }
     }
 
     pub(super) fn restart(&mut self) {
         (self.taken, self.rows) = (0, FIRST_BATCH);
-        if !self.may_end_early {
-            self.grow(0);
-        }
     }
 
     /// Grows, when so many further outer rows have been taken.

@@ -61,7 +61,7 @@ pub(crate) mod tests;
 
 use crate::buckets::PlacedCodes;
 use crate::code::CodeSlice;
-use base::{Heartbeat, OutOfMemory, reserve};
+use base::{Heartbeat, OutOfMemory};
 pub use blocks::{PARTS, PairBlocks};
 use compare::{GatheredRuns, JoinTables, SortedSides, compare, pieces, retain_near};
 pub use pair_division::PairDivision;
@@ -143,9 +143,6 @@ enum PairOrder {
     /// The place on the left, or on the right.
     Left,
     Right,
-    /// Each of them, since both sides have the same codes; or the place on the left, but no row with itself.
-    Both,
-    Apart,
 }
 
 /// A search for near pairs.
@@ -227,21 +224,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
                 let others = 0..tables.right.values.len();
                 self.part(tables, (bucket, flips), [rows.clone(), others])?;
             } else if !tables.is_mirrored(bucket, flips[0]) && !self.crowd(tables, bucket, &rows, flips[0])? {
-                if self.order != PairOrder::Both {
-                    self.squares(tables, bucket, &rows, flips)?;
-                    continue;
-                }
-                // The sink may want few pairs of the first row of each pair, so the two orders are compared
-                // one after the other.
-                self.order = PairOrder::Apart;
-                let ordered = JoinTables { is_one: false, ..*tables };
-                self.squares(&ordered, bucket, &rows, flips)?;
-                if !tables.is_diagonal(flips[0]) {
-                    let turned = JoinTables { left: ordered.right, right: ordered.left, ..ordered };
-                    let other = bucket ^ flips[0];
-                    self.squares(&turned, other, &turned.left.range(other), flips)?;
-                }
-                self.order = PairOrder::Both;
+                self.squares(tables, bucket, &rows, flips)?;
             }
         }
         Ok(())
@@ -317,7 +300,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     /// Whether the sink needs pairs of these rows on the left and on the right.
     fn wants(&mut self, left: &[u32], right: &[u32]) -> bool {
         let [these, those] = if self.order == PairOrder::Right { [right, left] } else { [left, right] };
-        self.sink.wants(these, those) || self.order == PairOrder::Both && self.sink.wants(those, these)
+        self.sink.wants(these, those)
     }
 
     /// Executes a set of comparisons, and reports the pairs that no earlier segment has found.
@@ -335,18 +318,9 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
             let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);
             *hit = match self.order {
                 PairOrder::Smaller => (a.min(b), a.max(b)),
-                PairOrder::Left | PairOrder::Both | PairOrder::Apart => (a, b),
+                PairOrder::Left => (a, b),
                 PairOrder::Right => (b, a),
             };
-        }
-        if self.order == PairOrder::Apart {
-            self.hits.retain(|hit| hit.0 != hit.1);
-        }
-        if self.order == PairOrder::Both {
-            let count = self.hits.len();
-            reserve(&mut self.hits, count)?;
-            self.hits.extend_from_within(..);
-            self.hits[count..].iter_mut().for_each(|hit| *hit = (hit.1, hit.0));
         }
         self.sink.retain(&mut self.hits, self.heartbeat);
         self.hits.drain(..).try_for_each(|(a, b)| self.sink.found(a, b))

@@ -67,16 +67,10 @@ impl PairSearch {
         heartbeat: &mut dyn Heartbeat,
         sink: &mut F,
     ) -> Result<(), F::Stop> {
-        let (mut sides, limits) = (JoinSides::between(codes), (&self.radii, self.widest));
+        let limits = (&self.radii, self.widest);
         let mut join = PairJoin::new(codes, limits, PairOrder::Left, heartbeat, sink);
         join.earlier = self.earlier;
-        // If both sides have the same codes, one is joined with itself, which compares each pair once.
-        if codes[0].words() == codes[1].words() {
-            (sides.right, join.order) = (None, PairOrder::Both);
-            let count = if join.earlier.is_empty() { codes[0].len() as u32 } else { 0 };
-            (0..count).try_for_each(|row| join.sink.found(row, row))?;
-        }
-        join.run(&self.plan, &sides)
+        join.run(&self.plan, &JoinSides::between(codes))
     }
 
     /// Finds more pairs of the codes, which have to be the same in each call. Returns whether there may be

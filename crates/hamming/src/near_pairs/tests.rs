@@ -125,17 +125,8 @@ proptest! {
         let mut in_portions = portions(PairSearch::between(sides, radius, widest).unwrap(), sides, room);
         in_portions.sort_unstable();
         prop_assert!(in_portions.iter().map(|&(a, b)| (a, b + FIRST as u32)).eq(pairs.iter().copied()));
-        let all = CodeSlice::fingerprints(&values);
-        let in_both_orders = expected.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
-        let mut of_same: Vec<_> = in_both_orders.chain((0..all.len() as u32).map(|a| (a, a))).collect();
-        of_same.sort_unstable();
         expected.retain(|&(a, b)| a < FIRST as u32 && b >= FIRST as u32);
-        prop_assert_eq!(&pairs, &expected);
-        pairs.clear();
-        let mut add = |a, b| push(&mut pairs, a, b);
-        PairSearch::between([all; 2], radius, widest).unwrap().all([all; 2], &mut || (), &mut add).unwrap();
-        pairs.sort_unstable();
-        prop_assert_eq!(pairs, of_same, "the same codes on both sides");
+        prop_assert_eq!(pairs, expected);
     }
 }
 
