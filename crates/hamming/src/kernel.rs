@@ -19,7 +19,8 @@ pub(crate) fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut fou
         for element in elements {
             any |= is_near(element);
         }
-        for (index, element) in elements[..if any { elements.len() } else { 0 }].iter().enumerate() {
+        let elements = if any { elements } else { &[] };
+        for (index, element) in elements.iter().enumerate() {
             if is_near(element) {
                 found(group * GROUP + index);
             }

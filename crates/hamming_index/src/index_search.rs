@@ -249,9 +249,7 @@ impl WholePass {
         let SearchState { query, results, .. } = state;
         if let Some((nearest, others)) = query.nearest_to.split_first() {
             let nearest = nearest.first_word();
-            // There is no room for farther results.
-            let last = results.sorted.last.filter(|_| query.grows);
-            let limit = last.and_then(|hit| hit.distance).unwrap_or(self.radius);
+            let limit = results.farthest().filter(|_| query.grows).unwrap_or(self.radius);
             let mut refusal = None;
             self.search.step(index, limit, &mut |word, row| {
                 if refusal.is_none() {
@@ -322,10 +320,8 @@ impl CandidatePass {
         let (Self(pass), part) = (self, state.part());
         let SearchState { query, results, .. } = state;
         let Some(center) = &query.center else { return Ok(Some(SearchStage::Done)) };
-        // There is no room for farther results.
         let limit_of = |results: &SearchResults| {
-            let last = results.sorted.last.filter(|_| query.grows);
-            last.and_then(|hit| hit.distance).unwrap_or(pass.radius).min(pass.radius)
+            results.farthest().filter(|_| query.grows).unwrap_or(pass.radius).min(pass.radius)
         };
         let limit = limit_of(results);
         let mut refusal = Ok(());

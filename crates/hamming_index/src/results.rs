@@ -36,6 +36,11 @@ impl SearchResults {
         }
     }
 
+    /// The distance beyond which there is no room for results.
+    pub(crate) fn farthest(&self) -> Option<u32> {
+        self.sorted.last?.distance
+    }
+
     pub(crate) fn code(&self, kept: u32) -> &[u64] {
         &self.words[kept as usize * self.width..][..self.width]
     }

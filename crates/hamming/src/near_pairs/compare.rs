@@ -49,7 +49,7 @@ impl SortedSides {
 /// How many whole codes are compared between two heartbeats.
 const CHECKED: usize = 1 << 14;
 
-/// So many words fit into the processor's cache.
+/// The number of words that are compared together, which the processor's cache has room for.
 const GATHERED: usize = 1 << 11;
 
 /// Both sides of a join, sorted into the buckets of a segment.

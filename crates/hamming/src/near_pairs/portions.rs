@@ -67,8 +67,7 @@ impl PairSearch {
         heartbeat: &mut dyn Heartbeat,
         sink: &mut F,
     ) -> Result<(), F::Stop> {
-        let limits = (&self.radii, self.widest);
-        let mut join = PairJoin::new(codes, limits, PairOrder::Left, heartbeat, sink);
+        let mut join = PairJoin::new(codes, (&self.radii, self.widest), PairOrder::Left, heartbeat, sink);
         join.earlier = self.earlier;
         join.run(&self.plan, &JoinSides::between(codes))
     }
@@ -149,8 +148,7 @@ impl PairSearch {
     }
 }
 
-/// The two sides with the larger one first, for the left: the smaller side, which is read at random, stays in
-/// the processor's cache.
+/// The two sides, the larger one first: the other is read in random order, and so best fits into the cache.
 fn larger_first<'a>([codes, others]: [CodeSlice<'a>; 2]) -> [CodeSlice<'a>; 2] {
     if codes.len() < others.len() { [others, codes] } else { [codes, others] }
 }
