@@ -82,19 +82,23 @@ my $shared = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost 
 my ($shared_joins, $processes) = (0, 0);
 for (1 .. $ENV{ROUNDS} || 3)
 {
-	my $sql = 'DROP TABLE IF EXISTS joined_a, joined_b;';
-	for my $table ('joined_a', 'joined_b')
+	# Two tables, or one with itself. In some of them, most codes are in one crowd.
+	my $second = $_ == 1 || int(rand 2) ? 'joined_a' : 'joined_c';
+	my $sql = 'DROP TABLE IF EXISTS joined_a, joined_c CASCADE;';
+	for my $table ('joined_a', 'joined_c')
 	{
-		my ($rows, $centres, $flips, $width, $part) = (500 + int(rand 2500), 20 + int(rand 300), 1 + int(rand 12), int(rand 2) ? 8 : 400, 5 + int(rand 9));
+		my ($rows, $centres, $flips, $width, $part) = ($_ == 1 ? 2500 : 500 + int(rand 2500), 20 + int(rand 300), 1 + int(rand 12), int(rand 2) ? 8 : 400, 5 + int(rand 9));
+		my $crowd = $_ == 1 || int(rand 2) ? 70 : 0;
 		$sql .= qq{CREATE TABLE $table AS
 			SELECT i AS id, i % 7 AS grp, repeat('x', i % $width) AS note,
 				CASE WHEN i % 29 = 0 THEN NULL WHEN i % $part = 0 THEN 1 WHEN i % $part = 1 THEN hashint8extended(i, 0)
+					WHEN i % 100 < $crowd THEN 77 # (1::bigint << (i % 61)) # (1::bigint << (i % 47)) # (1::bigint << (i % 3))
 					ELSE hashint8extended(i % $centres, 1) # (1::bigint << (i % 63) >> (i % $flips)) END AS si,
 				CASE WHEN i % 31 > 0 THEN hashint8extended(i % $centres, 2)::bit(64) || (hashint8extended(i % $centres, 3) # (i % 64))::bit(64)
 					|| (i % $flips)::bit(20) END::bit(148) AS look
 			FROM generate_series(1, $rows) AS i; ANALYZE $table;};
 	}
-	$node->safe_psql('postgres', $sql);
+	$node->safe_psql('postgres', "$sql CREATE VIEW joined_b AS TABLE $second;");
 	for my $kind (@kinds)
 	{
 		my ($type, $further) = ((sort keys %near)[ rand 2 ], int(rand 2) ? ' AND a.grp <> b.grp' : '');
