@@ -14,11 +14,11 @@ pub(crate) const GROUP: usize = 64;
 #[inline(always)]
 pub(crate) fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut found: impl FnMut(usize)) {
     for (group, elements) in elements.chunks(GROUP).enumerate() {
-        // Plain loops, since iterators are not always inlined into the function for a kind of processor.
-        let mut any = false;
-        for element in elements {
-            any |= is_near(element);
-        }
+        // For a known length, the compiler needs no loop.
+        let any = match <&[T; GROUP]>::try_from(elements) {
+            Ok(elements) => any_near(elements, &is_near),
+            Err(_) => any_near(elements, &is_near),
+        };
         let elements = if any { elements } else { &[] };
         for (index, element) in elements.iter().enumerate() {
             if is_near(element) {
@@ -26,6 +26,16 @@ pub(crate) fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut fou
             }
         }
     }
+}
+
+/// Uses a plain loop, since iterators are not always inlined into the function for a kind of processor.
+#[inline(always)]
+fn any_near<T>(elements: &[T], is_near: &impl Fn(&T) -> bool) -> bool {
+    let mut any = false;
+    for element in elements {
+        any |= is_near(element);
+    }
+    any
 }
 
 /// Compiles a function for several kinds of processors that count bits fast. The choice is made at run time.

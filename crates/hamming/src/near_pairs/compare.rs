@@ -5,7 +5,7 @@ use super::radii::CodeRadii;
 use crate::buckets::RowBuckets;
 use crate::code::CodeSlice;
 use crate::kernel::{each_near, for_processors};
-use base::{Heartbeat, OutOfMemory, extend, grow, push};
+use base::{Heartbeat, OutOfMemory, grow, push};
 use std::ops::Range;
 
 /// The rows of both sides, sorted into the buckets of a segment. If a side is joined with itself, only the
@@ -52,6 +52,9 @@ const CHECKED: usize = 1 << 14;
 /// The number of words that are compared together, which the processor's cache has room for.
 const GATHERED: usize = 1 << 11;
 
+/// Runs of at most this length are copied as if they had it.
+const SHORT: usize = 24;
+
 /// Both sides of a join, sorted into the buckets of a segment.
 pub(super) struct JoinTables<'a> {
     pub(super) left: &'a RowBuckets,
@@ -84,16 +87,30 @@ pub(super) fn pieces(rows: Range<usize>, length: usize) -> impl Iterator<Item = 
 /// Runs of words of several buckets, one behind the other.
 #[derive(Default)]
 pub(super) struct GatheredRuns {
+    /// The words, followed by others of no meaning.
     values: Vec<u64>,
-    /// Where each run ends among the values, and in the side that it belongs to.
+    /// The number of words.
+    count: usize,
+    /// Where each run ends among the words, and in the side that it belongs to.
     ends: Vec<(usize, usize)>,
 }
 
 impl GatheredRuns {
     #[inline(always)]
     fn add(&mut self, values: &[u64], run: Range<usize>) -> Result<(), OutOfMemory> {
-        extend(&mut self.values, &values[run.clone()])?;
-        push(&mut self.ends, (self.values.len(), run.end))
+        let (begin, end) = (self.count, self.count + run.len());
+        let room = end.max(begin + SHORT);
+        if self.values.len() < room {
+            grow(&mut self.values, room)?;
+            self.values.resize(self.values.capacity(), 0);
+        }
+        // A copy of a fixed length needs no branches, and few runs are longer.
+        match values.get(run.start..run.start + SHORT) {
+            Some(short) if run.len() <= SHORT => self.values[begin..begin + SHORT].copy_from_slice(short),
+            _ => self.values[begin..end].copy_from_slice(&values[run.clone()]),
+        }
+        self.count = end;
+        push(&mut self.ends, (end, run.end))
     }
 
     /// Compares words with all runs, and forgets the runs. `first` is the row of the first word. If `behind`
@@ -107,23 +124,23 @@ impl GatheredRuns {
         limit: u32,
         hits: &mut Vec<(u32, u32)>,
     ) -> Result<u64, OutOfMemory> {
-        let mut comparisons = 0;
+        let (mut comparisons, values, limit) = (0, &self.values[..self.count], u64::from(limit));
         for (row, word) in (first..).zip(words) {
-            let begin = behind.map_or(0, |begin| (row + 1).saturating_sub(begin).min(self.values.len()));
-            let run = &self.values[begin..];
+            let begin = behind.map_or(0, |begin| (row + 1).saturating_sub(begin).min(values.len()));
+            let run = &values[begin..];
             comparisons += run.len() as u64;
             // Reserves memory for all of them, since the loop cannot stop where memory is refused.
             if hits.capacity() - hits.len() < run.len() {
                 grow(hits, run.len())?;
             }
-            let is_near = |other: &u64| (other ^ word).count_ones() <= limit;
+            let is_near = |other: &u64| u64::from((other ^ word).count_ones()) <= limit;
             each_near(run, is_near, |index| {
                 let index = begin + index;
                 let (end, end_of_run) = self.ends[self.ends.partition_point(|&(end, _)| end <= index)];
                 hits.push((row as u32, (end_of_run - (end - index)) as u32));
             });
         }
-        self.values.clear();
+        self.count = 0;
         self.ends.clear();
         Ok(comparisons)
     }
@@ -155,7 +172,7 @@ for_processors! {
             } else if !tables.is_mirrored(bucket, flip) {
                 for others in pieces(others, GATHERED) {
                     gathered.add(values, others)?;
-                    if gathered.values.len() >= GATHERED {
+                    if gathered.count >= GATHERED {
                         comparisons += gathered.compare(rows, None, limit, hits)?;
                     }
                 }
