@@ -49,6 +49,6 @@ pgrx::extension_sql_file!("../sql/differences.sql", name = "differences", requir
 extern "C-unwind" fn _PG_init() {
     pg::backtrace::turn_off();
     plan::install_hooks();
-    exec::register_nodes();
+    exec::near_join::register();
     index::register();
 }

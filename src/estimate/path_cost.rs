@@ -172,10 +172,6 @@ pub(crate) struct Estimate {
 impl Estimate {
     /// For a path that must not be taken. A sequential scan is always possible instead.
     pub(crate) const NEVER: Self = Self { startup: f64::MAX, total: f64::MAX, selectivity: 1.0, pages: 0.0 };
-
-    pub(crate) fn is_never(&self) -> bool {
-        self.startup == f64::MAX
-    }
 }
 
 /// Defines a cost function for the planner: `cost_function!(name, estimate)`. `estimate` takes a
@@ -198,7 +194,7 @@ macro_rules! cost_function {
             unsafe {
                 let Some(planner) = $crate::pg::planner::Planner::new(&root) else { return };
                 let estimate = $estimate(&$crate::estimate::path_cost::CostedPath::of(planner, path, loop_count));
-                if estimate.is_never() {
+                if estimate.startup == f64::MAX {
                     $crate::pg::compat::disable(&mut (*path).path);
                 }
                 *startup = estimate.startup;

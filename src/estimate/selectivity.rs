@@ -42,13 +42,6 @@ pub(crate) fn of_join(
     }
 }
 
-/// The fraction of all codes that are in a ball. Longer codes are estimated as codes with [`MAX_BITS`] bits,
-/// because the time grows with the number of bits.
-fn volume_of(bits: u32, radius: u32) -> f64 {
-    let scaled = u64::from(radius) * u64::from(MAX_BITS) / u64::from(bits.max(MAX_BITS));
-    volume(bits.min(MAX_BITS), scaled as u32)
-}
-
 fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
     let Within { a, b, radius } = *condition;
     let column = [(a, b), (b, a)].into_iter().find_map(|(column, other)| {
@@ -64,7 +57,9 @@ fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> 
         Some(datum) => datum.value() as u32,
         None => typical_radius(bits),
     };
-    let volume = volume_of(bits, radius);
+    // Longer codes are estimated as codes with MAX_BITS bits, because the time grows with the number of bits.
+    let scaled = u64::from(radius) * u64::from(MAX_BITS) / u64::from(bits.max(MAX_BITS));
+    let volume = volume(bits.min(MAX_BITS), scaled as u32);
     match (column, query) {
         (None, _) => volume.max(UNKNOWN),
         (Some((column, _)), Some(query)) => column.selectivity_within(query, radius, volume),

@@ -3,8 +3,3 @@
 //! - [`near_join`]: the node that joins two relations by distance
 
 pub(crate) mod near_join;
-
-/// Called when the library is loaded.
-pub(crate) fn register_nodes() {
-    near_join::register();
-}

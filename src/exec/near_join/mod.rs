@@ -29,7 +29,7 @@ mod summary;
 
 pub(crate) use file::{OwnedFile, RowFile};
 pub(crate) use lone::rows_with_near_ones;
-pub(super) use node::register;
+pub(crate) use node::register;
 pub(crate) use record::Record;
 pub(crate) use rows::{BatchRow, KeptColumn, KeptColumns};
 pub(crate) use side::{CodePlace, JoinSide};

@@ -38,7 +38,7 @@ fn gist_hamming_consistent(call: Call) -> Result<bool, SqlError> {
             let ball = unsafe { HammingBall::read(call, 1) };
             Ok(bounds.min_distance(ball.center as u64) as i32 <= ball.radius)
         }
-        EQUAL => Ok(bounds.may_contain(call.datum(1).value() as u64)),
+        EQUAL => Ok(bounds.min_distance(call.datum(1).value() as u64) == 0),
         other => Err(error::unknown_strategy(other)),
     }
 }

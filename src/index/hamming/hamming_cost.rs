@@ -62,8 +62,10 @@ fn estimate(path: &CostedPath) -> Estimate {
         });
         return path.estimate(first, all);
     }
+    // The rows whose code is NULL are in leaves of their own.
+    let of_nulls = (path.rows / LEAF_CAPACITY as f64).max(1.0);
     let expected = match conditions.is_null {
-        true => ExpectedWork { leaves: leaves_of_nulls(&path), ..ExpectedWork::default() },
+        true => ExpectedWork { leaves: of_nulls, ..ExpectedWork::default() },
         false => costs.expected(radius),
     };
     // If codes have several words, more rows than match are fetched from the table.
@@ -105,11 +107,6 @@ fn layout(path: &CostedPath) -> Layout {
         pg_sys::index_close(index, no_lock);
         layout
     }
-}
-
-/// The leaves that a search for rows whose code is NULL reads.
-fn leaves_of_nulls(path: &CostedPath) -> f64 {
-    (path.rows / LEAF_CAPACITY as f64).max(1.0)
 }
 
 /// The work of a search that reads leaves and compares codes, with further operators.

@@ -54,7 +54,7 @@ impl PairBlocks {
             }
             BlockForm::Triangle => {
                 let group = self.group(code);
-                let block = |other: u32| block_of_groups(group.min(other), group.max(other));
+                let block = |other: u32| group.max(other) * (group.max(other) + 1) / 2 + group.min(other);
                 collect((0..self.parts).map(block), self.parts as usize)
             }
         }
@@ -92,9 +92,4 @@ fn segments(cutter: CodeCutter, count: u32) -> Option<Vec<BitSegment>> {
         segments.extend(JoinPlan::of_segments(word as usize, cut, lowest(u64::MAX, bits), of_word).segments);
     }
     Some(segments)
-}
-
-/// The block of two groups. The first group must not be greater than the second.
-fn block_of_groups(low: u32, high: u32) -> u32 {
-    high * (high + 1) / 2 + low
 }

@@ -26,7 +26,8 @@ pub(super) fn sort_values(values: &mut [i64], heartbeat: &mut dyn Heartbeat) {
         return sort_by_buckets(values).unwrap_or_else(|_| values.sort_unstable());
     }
     let buckets = SortBuckets::of(values, PARTS);
-    if !buckets.are_one() {
+    // Otherwise all values are equal.
+    if buckets.width > 0 {
         let mut rest = values;
         for count in divide(rest, &buckets, heartbeat) {
             let (part, after) = rest.split_at_mut(count);
@@ -64,11 +65,6 @@ impl SortBuckets {
         let width = ends.1.wrapping_sub(ends.0) as u64;
         let shift = (u64::BITS - width.leading_zeros()).saturating_sub(count.ilog2());
         Self { least: ends.0, width, shift }
-    }
-
-    /// Whether all values are equal.
-    fn are_one(&self) -> bool {
-        self.width == 0
     }
 
     fn number(&self, value: i64) -> usize {
