@@ -24,8 +24,7 @@ WHERE distance <= 10 OR distance IN (12, 14, 16, 18) ORDER BY distance;
 \echo '3. A second code, in which rare words have more weight, decides which rows'
 \echo 'belong together. The first code may then differ in more bits (18 of 64), because'
 \echo 'texts that are near by chance differ in more than 50 of the 256 bits of the'
-\echo 'second code.'
-\echo 'The longest text of each cluster is its keeper.'
+\echo 'second code. The longest text of each cluster is its keeper.'
 \echo
 \set ECHO queries
 SELECT create_rare_code('rare', 'document', 'body');
