@@ -134,10 +134,11 @@ cmp_ok($shared_joins, '>', 0, "workers divide both sides: $shared_joins joins");
 cmp_ok($processes, '>', 0, "and join them together: $processes more processes");
 # However often the rows exceed memory, nearly each partition is searched once: partitions are divided until they fit.
 $node->safe_psql('postgres', 'CREATE TABLE long_row AS SELECT id, si, repeat(md5(id::text), 12) AS filler FROM scattered');
-my ($batches, $searches) = $node->safe_psql('postgres', "$settings EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
-	SELECT count(a.filler || b.filler) FROM long_row AS a JOIN long_row AS b ON hamming(a.si, b.si) <= 3") =~ /Batches: (\d+)\s+Searches: (\d+)/;
+my ($batches, $searches, $memory) = $node->safe_psql('postgres', "$settings EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
+	SELECT count(a.filler || b.filler) FROM long_row AS a JOIN long_row AS b ON hamming(a.si, b.si) <= 3") =~ /Batches: (\d+)\s+Searches: (\d+).*Peak Memory: (\d+)/s;
 cmp_ok($batches, '>', 100, "64 kB divide 2 MB into $batches partitions");
 cmp_ok($searches, '<', 1.2 * $batches, "which are searched $searches times");
+cmp_ok($memory, '<', 1000, "in $memory kB, also while the division is planned");
 my (undef, undef, $limited) = run_psql($node, 'postgres', "$settings SET temp_file_limit = '100kB'; SELECT count(*) FROM consecutive AS a LEFT JOIN consecutive AS b ON hamming(a.si, b.si) <= 0 AND a.id <> b.id;");
 like($limited, qr/temporary file size exceeds/, 'temp_file_limit ends a join');
 # PostgreSQL counts the temporary files.

@@ -222,6 +222,9 @@ ANALYZE asked;
 CREATE TABLE few WITH (autovacuum_enabled = off) AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 10) AS i;
 SET enable_nestloop = on;
 SELECT join_plan('SELECT few.id, asked.id AS other FROM few JOIN asked ON hamming(few.si, asked.si) <= 3');
+-- If it has as many pages as PostgreSQL assumes, the loop remains as expensive as PostgreSQL estimates.
+INSERT INTO few SELECT i, hashint8extended(i, 1) FROM generate_series(11, 1500) AS i;
+SELECT join_plan('SELECT few.id, asked.id AS other FROM few JOIN asked ON hamming(few.si, asked.si) <= 3');
 DROP TABLE asked, few;
 DROP TABLE join_a, join_b, join_query, join_truth;
 DROP FUNCTION join_answer, join_estimate, join_plan, join_work;

@@ -86,6 +86,12 @@ SELECT joins_again(1) AS before \gset
 SELECT joins_again(100) - :before < 300000 AS keeps_nothing;
 SELECT count(*) FROM pg_ls_tmpdir();
 RESET work_mem;
+-- What the expressions of a row allocate is freed before the next row.
+BEGIN;
+DECLARE joined CURSOR FOR SELECT repeat(a.note, 1000) FROM join_a AS a JOIN join_b AS b ON hamming(a.si, b.si) <= 2;
+MOVE 3000 FROM joined;
+SELECT sum(used_bytes) < 8000000 AS frees FROM pg_backend_memory_contexts;
+COMMIT;
 DROP TABLE join_a, join_b;
 DROP FUNCTION near_nodes, both_ways, tell, joins_again;
 DROP ROLE regress_join_reader;
