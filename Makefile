@@ -204,7 +204,7 @@ test-asan: prepare-test
 coverage: prepare-test
 	@tools/tests/coverage
 
-mutants: prepare-check
+mutants: prepare-$(if $(filter near_join,$(ONLY)),test,check)
 	@tools/tests/mutants
 
 miri:
