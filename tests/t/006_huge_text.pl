@@ -97,4 +97,6 @@ like($err, qr/HINT:  Increase sample_bits/, 'and says what to do');
 ($code, $out, $err) = run_psql($node, 'postgres', "SELECT extract_text(body) FROM $huge");
 like($err, qr/document of 1\d{9} bytes is longer than 268435456/, 'HTML has a limit');
 
+# Waits for the session, whose lines `make coverage` counts at its end.
+$node->stop;
 done_testing();

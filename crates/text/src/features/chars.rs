@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_character_at_every_border_of_pieces() {
-        for k in [1, 2, 4, 5, 31, MAX_SHINGLE] {
+        for k in [1, 2, 4, 5, 6, 31, MAX_SHINGLE] {
             for char in ["é", "’", "😀"] {
                 for at in BATCH - 2 * MAX_SHINGLE..BATCH + 2 * MAX_SHINGLE {
                     for rest in [0, 1, k, BATCH - 1, BATCH, BATCH + k] {
