@@ -152,7 +152,7 @@ impl Both {
         let words: Vec<_> =
             rows.iter().map(|code| code.as_ref().map(|code| words_of(layout, code))).collect();
         let numbered = words.iter().enumerate().map(|(number, words)| (words.as_deref(), None, row(number)));
-        let memory = Memory::built_of(layout, 16_000 / FEWER.min(40), numbered, fill, at_a_time);
+        let memory = Memory::built_of(layout, 16_000 / FEWER.min(64), numbered, fill, at_a_time);
         Self { layout, rows, memory }
     }
 
@@ -212,8 +212,8 @@ proptest! {
 
     #[test]
     fn candidates_are_all_that_is_near(
-        bits in prop_oneof![1u32..600, Just(64), Just(256), Just(8192)],
-        rows in 0usize..1000 / FEWER.min(50),
+        bits in prop_oneof![1u32..600 / FEWER.min(3) as u32, Just(64), Just(256), Just(8192 / FEWER.min(64) as u32)],
+        rows in 0usize..1000 / FEWER.min(100),
         inserted in 0usize..100_usize.div_ceil(FEWER),
         seed: u64,
         fill in 1usize..100,
@@ -266,7 +266,7 @@ proptest! {
     #[test]
     fn every_row_is_reported_once(
         bits in prop_oneof![Just(65u32), Just(100), Just(128), Just(192), Just(256), Just(512), 65u32..700],
-        rows in 300 / FEWER..1500 / FEWER,
+        rows in 300 / FEWER.min(200)..1500 / FEWER.min(200),
         seed: u64,
         limits in prop::collection::vec(limit_of_candidates(), TIMES),
         leaves in prop_oneof![2 => Just(None), 1 => (1.0..1e4).prop_map(Some)],
@@ -351,7 +351,7 @@ fn whole_codes_that_differ_are_reported() {
     let mut chance = Chance(12);
     let layout = Layout::of_codes(200).with_trees(CodeTrees::Both);
     let rows: Vec<_> = (0..500 / FEWER.min(10)).map(|_| Some(chance.code(200))).collect();
-    let mut both = Both::of(layout, rows, 95, 500_000);
+    let mut both = Both::of(layout, rows, 95 / FEWER.min(9), 500_000);
     assert_eq!(both.memory.problems(), Vec::<String>::new());
     let root = layout.root(layout.code_tree());
     let leaf = both.memory.read(root).child(1);
@@ -483,7 +483,7 @@ proptest! {
     #[test]
     fn searches_together_find_each_row_once(
         bits in prop_oneof![Just(64u32), Just(65), Just(256), Just(1024)],
-        rows in 0usize..40_000 / FEWER,
+        rows in 0usize..40_000 / FEWER / FEWER.min(8),
         searches in 1usize..5,
         seed: u64,
         max_sorted in prop_oneof![1usize..2000, Just(1_000_000)],
@@ -579,9 +579,9 @@ fn popular_words_are_reported_once() {
         [a.to_be_bytes().as_slice(), &b.to_be_bytes(), &[(number % 4) as u8 * 64]].concat()
     };
     let both = Both::new(130, (0..9000 / FEWER).map(|number| Some(code(number))).collect(), 95);
-    for number in [0, 1, 2, 5, 8] {
+    for number in [0, 1, 2, 5, 8].into_iter().step_by(FEWER.min(5)) {
         let center = both.rows[number].clone().unwrap();
-        for radius in (0..=130).step_by(7 * FEWER.min(6)) {
+        for radius in (0..=130).step_by(7 * FEWER.min(10)) {
             for nearest_to in [None, Some(center.clone())] {
                 let request = Request { nearest_to, ..within(&center, radius) };
                 for (max_rows, leaves) in [
