@@ -19,7 +19,7 @@ pub const FEWER: usize = if cfg!(miri) { 500 } else { 1 };
 
 pub struct Memory {
     layout: Layout,
-    /// Each in a block of its own, of which miri can keep track much faster than of all pages together.
+    /// Each in a block of its own, which miri interprets a tenth faster than one block of all pages.
     pages: Vec<Box<RwLock<Page>>>,
     /// The number of pages used so far, and the free pages among them.
     space: Mutex<(PageNumber, Vec<PageNumber>)>,
