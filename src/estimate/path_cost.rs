@@ -194,7 +194,7 @@ macro_rules! cost_function {
             unsafe {
                 let Some(planner) = $crate::pg::planner::Planner::new(&root) else { return };
                 let estimate = $estimate(&$crate::estimate::path_cost::CostedPath::of(planner, path, loop_count));
-                if estimate.startup == f64::MAX {
+                if estimate.startup == $crate::estimate::path_cost::Estimate::NEVER.startup {
                     $crate::pg::compat::disable(&mut (*path).path);
                 }
                 *startup = estimate.startup;

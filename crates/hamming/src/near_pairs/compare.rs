@@ -99,9 +99,9 @@ impl GatheredRuns {
     #[inline(always)]
     fn add(&mut self, values: &[u64], run: Range<usize>) -> Result<(), OutOfMemory> {
         let (begin, end) = (self.count, self.count + run.len());
-        let room = end.max(begin + SHORT);
-        if self.values.len() < room {
-            grow(&mut self.values, room)?;
+        let more = end.max(begin + SHORT).saturating_sub(self.values.len());
+        if more > 0 {
+            grow(&mut self.values, more)?;
             self.values.resize(self.values.capacity(), 0);
         }
         // A copy of a fixed length needs no branches, and few runs are longer.
