@@ -128,8 +128,8 @@ for (1 .. 12)
 	my ($key, $code) = ((qw(id key))[ rand 2 ], (qw(si second))[ rand 2 ]);
 	my $call = sprintf('near_cluster(%s, %s, %d%s) OVER (%s ORDER BY %s)', $key, $code, rand 9, int(rand 2) ? sprintf(', second, %d', rand 9) : '',
 		int(rand 2) ? 'PARTITION BY part' : '', ('id', 'si, id')[ rand 2 ]);
-	# So many rounds that a join first finds the rows that are near no other.
-	$call = 'near_cluster(id, si, 1) OVER (ORDER BY id)' if $_ == 1;
+	# Long keys take so many rounds that a join first finds the rows that are near no other.
+	$call = 'near_cluster(key, si, 1) OVER (ORDER BY id)' if $_ == 1;
 	my %found = map { $_ => $node->safe_psql('postgres', "SET hash_mem_multiplier = 1; SET work_mem = '$_'; SELECT id, $call FROM windowed ORDER BY id") } '64kB', '300kB', '64MB';
 	ok($found{'64kB'} eq $found{'64MB'} && $found{'300kB'} eq $found{'64MB'}, "with little memory as with much: $call (seed $seed)");
 }
