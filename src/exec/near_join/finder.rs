@@ -33,7 +33,7 @@ impl PairFinder {
         radii: &[u32],
         divided: Option<(&PairDivision, usize)>,
     ) -> Result<(), OutOfMemory> {
-        if batch[Side::Outer].count == 0 || radii.is_empty() {
+        if batch[Side::Outer].count == 0 {
             return Ok(());
         }
         self.joined = BySide::default();

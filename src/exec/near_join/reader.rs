@@ -33,6 +33,8 @@ pub(super) struct RowReader {
     parts: ReaderParts,
     /// Whether a child has no more rows. It must not be asked for another row then: a scan would start again.
     pub(super) ended: BySide<bool>,
+    /// Whether rows get codes. If not, no rows are near.
+    pub(super) gives_codes: bool,
     /// The codes of the row that is being read.
     codes: Vec<Datum>,
 }
@@ -41,7 +43,7 @@ impl RowReader {
     /// # Safety
     /// The parts must belong to one node, and the reader must only be used while the node is executed.
     pub(super) unsafe fn new(parts: ReaderParts) -> Self {
-        Self { parts, ended: BySide::default(), codes: Vec::new() }
+        Self { parts, ended: BySide::default(), gives_codes: false, codes: Vec::new() }
     }
 
     /// Evaluates the radii of all conditions. None if one of them is NULL or negative, which matches no rows.
@@ -67,14 +69,13 @@ impl RowReader {
         side: Side,
         batch: &mut JoinBatch,
         (rows, bytes): (usize, usize),
-        have_codes: bool,
     ) -> Result<(), SqlError> {
         let to = &mut batch[side];
         while !self.ended[side] && to.rows.len() < rows && to.bytes() < bytes {
             check_for_interrupts();
             // SAFETY: the node is being executed.
             match unsafe { next_row(self.parts.children[side]) } {
-                Some(row) => self.push(row, side, to, have_codes)?,
+                Some(row) => self.push(row, side, to)?,
                 None => self.ended[side] = true,
             }
         }
@@ -82,13 +83,7 @@ impl RowReader {
     }
 
     /// Adds a row to a side. The row gets its codes if they are wanted and none of them is NULL.
-    fn push(
-        &mut self,
-        row: *mut TupleTableSlot,
-        side: Side,
-        to: &mut JoinSide,
-        have_codes: bool,
-    ) -> Result<(), SqlError> {
+    fn push(&mut self, row: *mut TupleTableSlot, side: Side, to: &mut JoinSide) -> Result<(), SqlError> {
         let context = self.parts.context;
         // SAFETY: the node is being executed. A toasted value leaves a copy of its TOAST pointer in the
         // memory of the row.
@@ -97,7 +92,7 @@ impl RowReader {
             let (values, nulls) = columns(row);
             let row = (&*values, &*nulls);
             self.codes.clear();
-            if have_codes {
+            if self.gives_codes {
                 self.read_codes(side, row)?;
             }
             in_memory((*context).ecxt_per_tuple_memory, || to.push(row, &self.codes))?;

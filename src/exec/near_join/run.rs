@@ -104,7 +104,7 @@ pub(super) struct JoinParts {
 pub(super) struct NearJoin {
     parts: JoinParts,
     state: JoinState,
-    /// The radius of each condition; empty if no rows can be near. Then codes are not read.
+    /// The radius of each condition; empty if no rows can be near. Then no row has codes.
     radii: Vec<u32>,
     finder: PairFinder,
     /// Set if both sides are in files.
@@ -194,14 +194,14 @@ impl NearJoin {
     fn read_inner(&mut self) -> Result<JoinState, SqlError> {
         let JoinParts { reader, batch, memory, output, .. } = &mut self.parts;
         self.radii = reader.radii()?;
-        let have_codes = !self.radii.is_empty();
+        reader.gives_codes = !self.radii.is_empty();
         if self.sharing.is_none() {
-            reader.read(Side::Inner, batch, (usize::MAX, memory::of_inner()), have_codes)?;
+            reader.read(Side::Inner, batch, (usize::MAX, memory::of_inner()))?;
             if reader.ended[Side::Inner] {
                 return Ok(JoinState::NeedOuter);
             }
         }
-        let (kind, spill) = (output.kind(), Spill { reader, batch, have_codes });
+        let (kind, spill) = (output.kind(), Spill { reader, batch });
         // SAFETY: the memory lives as long as the execution, and the join is only used during it.
         unsafe {
             let rows = match self.sharing {
@@ -244,14 +244,13 @@ impl NearJoin {
                 let [outer, inner] = &mut batch.0;
                 // A row whose code was refused may be left out; the other side shows whether that is an
                 // error.
-                let has_codes = inner.has_codes();
-                if inner.rows.len() == 0 && !has_codes && !output.kind().fills(Side::Outer) {
+                reader.gives_codes &= inner.has_codes();
+                if inner.rows.len() == 0 && !inner.has_codes() && !output.kind().fills(Side::Outer) {
                     return Ok(end);
                 }
                 outer.clear();
                 outer.matched.clear();
-                let have_codes = has_codes && !self.radii.is_empty();
-                reader.read(Side::Outer, batch, (size.rows, memory::of_load()), have_codes)?;
+                reader.read(Side::Outer, batch, (size.rows, memory::of_load()))?;
             }
         }
         batch.check()?;

@@ -21,8 +21,6 @@ pub(super) struct SpilledRows {
 pub(super) struct Spill<'a> {
     pub(super) reader: &'a mut RowReader,
     pub(super) batch: &'a mut JoinBatch,
-    /// Whether rows get codes. Otherwise no rows can be near.
-    pub(super) have_codes: bool,
 }
 
 impl Spill<'_> {
@@ -86,7 +84,7 @@ impl Spill<'_> {
             if self.reader.ended[side] {
                 return Ok(summary);
             }
-            self.reader.read(side, self.batch, (usize::MAX, memory::of_inner()), self.have_codes)?;
+            self.reader.read(side, self.batch, (usize::MAX, memory::of_inner()))?;
         }
     }
 }
