@@ -76,7 +76,8 @@ impl PairFinder {
         let codes = batch.codes(&self.joined);
         let heartbeat = &mut check_for_interrupts;
         if output.kind().needs_one_match() {
-            search.all(codes, heartbeat, &mut FirstMatches { batch, output, work })?;
+            let take = |pair, work: &mut JoinWork| output.first_match(batch, pair, work);
+            search.all(codes, heartbeat, &mut FirstMatches { batch, work, take })?;
         } else {
             let mut sink = FoundPairs { pairs: &mut self.pairs, work };
             let are_left = search.portion(codes, memory::pairs(), heartbeat, &mut sink)?;
@@ -105,14 +106,15 @@ impl PairSink for FoundPairs<'_> {
     }
 }
 
-/// Reports the first match of each outer row, and requests no further pairs of that row.
-struct FirstMatches<'a> {
-    batch: &'a JoinBatch,
-    output: &'a mut JoinOutput,
-    work: &'a mut JoinWork,
+/// Passes on the near pairs of each outer row until the row is noted as matched, and requests no further
+/// pairs of that row.
+pub(super) struct FirstMatches<'a, F> {
+    pub(super) batch: &'a JoinBatch,
+    pub(super) work: &'a mut JoinWork,
+    pub(super) take: F,
 }
 
-impl FirstMatches<'_> {
+impl<F> FirstMatches<'_, F> {
     #[inline]
     fn is_open(&self, code: u32) -> bool {
         let outer = &self.batch[Side::Outer];
@@ -120,14 +122,14 @@ impl FirstMatches<'_> {
     }
 }
 
-impl PairSink for FirstMatches<'_> {
+impl<F: FnMut(BySide<CodePlace>, &mut JoinWork) -> Result<(), OutOfMemory>> PairSink for FirstMatches<'_, F> {
     const AT_A_TIME: usize = 64;
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
         if self.is_open(a) {
             self.work[Count::NearPairs] += 1;
-            self.output.first_match(self.batch, BySide([a, b].map(CodePlace)), self.work)?;
+            (self.take)(BySide([a, b].map(CodePlace)), self.work)?;
         }
         Ok(())
     }

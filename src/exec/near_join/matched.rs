@@ -2,14 +2,13 @@
 
 use super::record::RecordNumber;
 use base::{OutOfMemory, grow};
-use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A set of rows: of this process, or shared by all processes of a parallel plan. Rows are added while their
 /// codes are being compared, so the set has room for a row before it is added.
 pub(crate) enum MatchedSet {
-    Own(Vec<Cell<u64>>),
+    Own(Vec<AtomicU64>),
     Shared(*const [AtomicU64]),
 }
 
@@ -34,7 +33,7 @@ impl MatchedSet {
             if needed > words.len() {
                 let more = needed - words.len();
                 grow(words, more)?;
-                words.resize(needed, Cell::new(0));
+                words.resize_with(needed, AtomicU64::default);
             }
         }
         Ok(())
@@ -43,29 +42,30 @@ impl MatchedSet {
     /// Removes all rows, but keeps the room for them.
     pub(super) fn clear(&mut self) {
         if let Self::Own(words) = self {
-            words.fill(Cell::new(0));
+            words.iter_mut().for_each(|word| *word.get_mut() = 0);
         }
     }
 
+    /// The word and the bit of a row.
     #[inline]
-    pub(crate) fn contains(&self, RecordNumber(row): RecordNumber) -> bool {
-        let (word, bit) = ((row / 64) as usize, 1 << (row % 64));
-        let word = match self {
-            Self::Own(words) => words[word].get(),
+    fn place(&self, RecordNumber(row): RecordNumber) -> (&AtomicU64, u64) {
+        let words = match self {
+            Self::Own(words) => &words[..],
             // SAFETY: the words are alive, as the caller of `shared` promises.
-            Self::Shared(words) => unsafe { (&**words)[word].load(Relaxed) },
+            Self::Shared(words) => unsafe { &**words },
         };
-        word & bit != 0
+        (&words[(row / 64) as usize], 1 << (row % 64))
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, row: RecordNumber) -> bool {
+        let (word, bit) = self.place(row);
+        word.load(Relaxed) & bit != 0
     }
 
     /// Adds a row. Returns whether it is new.
-    pub(super) fn insert(&self, RecordNumber(row): RecordNumber) -> bool {
-        let (word, bit) = ((row / 64) as usize, 1 << (row % 64));
-        let before = match self {
-            Self::Own(words) => words[word].replace(words[word].get() | bit),
-            // SAFETY: as above.
-            Self::Shared(words) => unsafe { (&**words)[word].fetch_or(bit, Relaxed) },
-        };
-        before & bit == 0
+    pub(super) fn insert(&self, row: RecordNumber) -> bool {
+        let (word, bit) = self.place(row);
+        !self.contains(row) && word.fetch_or(bit, Relaxed) & bit == 0
     }
 }
