@@ -5,7 +5,7 @@ use crate::pg::datum::KeptValues;
 use crate::pg::encoding;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
-use crate::pg::query::corpus::{KeyedText, each_keyed_text, null_key};
+use crate::pg::query::corpus::{each_keyed_text, null_key};
 use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
 use crate::pg::settings::setting;
@@ -107,7 +107,7 @@ fn read_corpus(
     let mut corpus = Corpus::new(min_length, max_memory).map_err(corpus_problem)?;
     let mut keys = KeptValues::new(key_type);
     let mut reporter = Reporter::of("repeated_passages", String::new());
-    each_keyed_text(query, key_type, |KeyedText { key, text }| {
+    each_keyed_text(query, key_type, |key, text| {
         check_for_interrupts();
         let key = key.ok_or_else(null_key)?;
         let Some(text) = text else { return Ok(()) };

@@ -5,22 +5,19 @@
 //! expressions of a view, and the policies of row-level security. The casts of codes and texts are
 //! PostgreSQL's own, because the types of these columns are checked first, and the table is locked.
 
-use super::QueryCursor;
+use super::{QueryCursor, QueryRow};
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::encoding::{for_message, type_name};
 use crate::pg::error;
 use crate::pg::open_index::ColumnType;
 use crate::pg::report::SqlError;
+use pgrx::pg_sys;
 use pgrx::spi::Spi;
-use pgrx::{PgMemoryContexts, pg_sys};
 use std::ffi::{CStr, CString};
 
 /// The largest number of rows that are fetched at once.
 const BATCH: i64 = 10_000;
-/// The number of bytes of codes and texts to fetch at once, estimated from the sizes of earlier rows.
-const BATCH_BYTES: usize = 4 << 20;
-const CODE_BYTES: usize = 64;
 
 /// The quoted names of a table, of a column of type bigint or bit, and optionally of a column of texts and of
 /// a key.
@@ -66,22 +63,7 @@ impl CodeColumn {
         // with a zero byte.
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
-            let mut cursor = QueryCursor::open(plan);
-            let mut scratch = PgMemoryContexts::new("simhash_pg value of a column");
-            // Short texts, and texts that a view computes, are in the fetched rows themselves.
-            let mut batch = if self.text.is_some() { 1 } else { BATCH };
-            while cursor.fetch(batch) {
-                let mut bytes = 0;
-                for number in 0..cursor.rows {
-                    let row = CodeRow { cursor: &cursor, number };
-                    scratch.switch_to(|_| take(row))?;
-                    pg_sys::MemoryContextReset(scratch.value());
-                    bytes += CODE_BYTES + if self.text.is_some() { row.stored_size(TEXT) } else { 0 };
-                }
-                let fitting = (BATCH_BYTES / (bytes / cursor.rows)) as i64;
-                batch = fitting.min(2 * batch).clamp(1, BATCH);
-            }
-            Ok(())
+            QueryCursor::open(plan).each_row(BATCH, |row| take(CodeRow(row)))
         })
     }
 
@@ -109,40 +91,27 @@ const CODE: i32 = 1;
 const TEXT: i32 = 2;
 const KEY: i32 = 3;
 
-/// The cursor's current row.
+/// The query's current row.
 #[derive(Clone, Copy)]
-pub(crate) struct CodeRow<'a> {
-    cursor: &'a QueryCursor,
-    number: usize,
-}
+pub(crate) struct CodeRow<'a>(QueryRow<'a>);
 
 impl CodeRow<'_> {
     /// Adds the code to a list of codes of the column's type.
     pub(crate) fn push_code(&self, codes: &mut CodeList) -> Result<(), SqlError> {
         // SAFETY: the query casts the column to this type, and skips NULLs.
-        unsafe { codes.push(self.cursor.value(self.number, CODE).0) }
+        self.0.value(CODE).map_or(Ok(()), |code| unsafe { codes.push(code) })
     }
 
     /// The text, in the encoding of the database.
     pub(crate) fn text(&self) -> &[u8] {
-        self.bytes(TEXT)
+        // SAFETY: the query casts the column to text, and skips NULLs.
+        unsafe { self.0.text(TEXT) }.unwrap_or_default()
     }
 
     /// The key as a text, which is empty if it is NULL.
     pub(crate) fn key(&self) -> &[u8] {
-        self.bytes(KEY)
-    }
-
-    /// The bytes of a text, in the current memory context.
-    fn bytes(&self, column: i32) -> &[u8] {
-        let stored = self.cursor.value(self.number, column).0.cast_mut_ptr();
-        // SAFETY: the value is a text and not NULL. Its memory is freed after this row.
-        unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(stored)) }
-    }
-
-    fn stored_size(&self, column: i32) -> usize {
-        // SAFETY: the value is a text and not NULL.
-        unsafe { pgrx::varsize_any(self.cursor.value(self.number, column).0.cast_mut_ptr()) }
+        // SAFETY: the query returns a text.
+        unsafe { self.0.text(KEY) }.unwrap_or_default()
     }
 }
 

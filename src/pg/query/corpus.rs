@@ -9,25 +9,16 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::spi::Spi;
 
-/// The largest number of rows that are fetched at once.
+/// The largest number of rows that are fetched at once. Texts that are computed are in the fetched rows
+/// themselves, whatever their size.
 const TEXT_BATCH: i64 = 50;
-/// If texts are larger on average, rows are fetched one by one.
-const SMALL_TEXT: usize = 64 << 10;
-
-/// A key and a text.
-pub(crate) struct KeyedText<'a> {
-    /// The key, in the memory of the current batch; `None` if it is NULL.
-    pub(crate) key: Option<pg_sys::Datum>,
-    /// The text, in the encoding of the database; `None` if it is NULL.
-    pub(crate) text: Option<&'a [u8]>,
-}
 
 /// Runs the user's query, which must return two columns: keys of this type, and texts. Calls `take` for each
-/// row in order.
+/// row in order, with its key, and its text in the encoding of the database; `None` is NULL.
 pub(crate) fn each_keyed_text(
     query: &[u8],
     key_type: pg_sys::Oid,
-    mut take: impl FnMut(KeyedText<'_>) -> Result<(), SqlError>,
+    mut take: impl FnMut(Option<pg_sys::Datum>, Option<&[u8]>) -> Result<(), SqlError>,
 ) -> Result<(), SqlError> {
     // A value of type text contains no zero byte.
     let query = c_string(&[query]);
@@ -36,33 +27,9 @@ pub(crate) fn each_keyed_text(
     Spi::connect(|_| unsafe {
         let plan = pg_sys::SPI_prepare(query.cast_mut_ptr(), 0, std::ptr::null_mut());
         check_reads_only(plan)?;
-        let mut cursor = QueryCursor::open(plan);
+        let cursor = QueryCursor::open(plan);
         check_columns((*cursor.portal).tupDesc, key_type)?;
-        // Texts that are computed are in the fetched rows themselves, whatever their size. So batches grow
-        // only while texts are small.
-        let mut batch = 1;
-        while cursor.fetch(batch) {
-            let mut bytes = 0;
-            for row in 0..cursor.rows {
-                let (key, is_null) = cursor.value(row, 1);
-                let key = (!is_null).then_some(key);
-                let (text, is_null) = cursor.value(row, 2);
-                if is_null {
-                    take(KeyedText { key, text: None })?;
-                    continue;
-                }
-                let stored = text.cast_mut_ptr();
-                let plain = pg_sys::pg_detoast_datum_packed(stored);
-                let text = pgrx::varlena_to_byte_slice(plain);
-                bytes += text.len();
-                take(KeyedText { key, text: Some(text) })?;
-                if plain != stored {
-                    pg_sys::pfree(plain.cast());
-                }
-            }
-            batch = if bytes / cursor.rows < SMALL_TEXT { TEXT_BATCH.min(2 * batch) } else { 1 };
-        }
-        Ok(())
+        cursor.each_row(TEXT_BATCH, |row| take(row.value(1), row.text(2)))
     })
 }
 

@@ -3,10 +3,11 @@
 pub(crate) mod code_column;
 pub(crate) mod corpus;
 
+use super::report::SqlError;
 use super::varlena::c_string;
 use base::{OutOfMemory, extend};
-use pgrx::pg_sys;
 use pgrx::spi::Spi;
+use pgrx::{PgMemoryContexts, pg_sys};
 use std::ffi::{CStr, CString};
 
 /// Runs statements, which are given in parts. Returns the first column of the last statement's first row, if
@@ -29,6 +30,9 @@ pub(crate) fn run(statements: &[&[u8]]) -> Result<Option<CString>, OutOfMemory> 
         Ok(Some(CString::from_vec_with_nul_unchecked(copy)))
     })
 }
+
+/// The number of bytes to fetch at once, estimated from the sizes of earlier rows.
+const BATCH_BYTES: usize = 4 << 20;
 
 /// A cursor of a query that only reads. It sees the same rows as the calling query.
 struct QueryCursor {
@@ -68,15 +72,56 @@ impl QueryCursor {
         self.rows > 0
     }
 
-    /// The value of a column, counted from 1, and whether it is NULL.
-    fn value(&self, row: usize, column: i32) -> (pg_sys::Datum, bool) {
-        assert!(row < self.rows, "a row of the batch");
-        let mut is_null = false;
-        // SAFETY: the batch has this row. SPI returns NULL for a column that does not exist.
-        let value = unsafe {
-            let tuple = *(*self.batch).vals.add(row);
-            pg_sys::SPI_getbinval(tuple, (*self.batch).tupdesc, column, &raw mut is_null)
-        };
-        (value, is_null)
+    /// Calls `take` for each row. The memory in which it runs is freed after each row. At most `most` rows are
+    /// fetched at once; fewer if they are large, as rows with values that a view computes.
+    fn each_row(
+        mut self,
+        most: i64,
+        mut take: impl FnMut(QueryRow<'_>) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let mut scratch = PgMemoryContexts::new("simhash_pg row of a query");
+        let mut count = 1;
+        while self.fetch(count) {
+            let mut bytes = 0;
+            for number in 0..self.rows {
+                // SAFETY: the batch has this row. Nothing in the memory context is used after `take`.
+                unsafe {
+                    let tuple = *(*self.batch).vals.add(number);
+                    let row = QueryRow { tuple: &*tuple, columns: (*self.batch).tupdesc };
+                    scratch.switch_to(|_| take(row))?;
+                    pg_sys::MemoryContextReset(scratch.value());
+                    bytes += (*tuple).t_len as usize;
+                }
+            }
+            count = ((BATCH_BYTES * self.rows / bytes) as i64).min(2 * count).clamp(1, most);
+        }
+        Ok(())
+    }
+}
+
+/// A row of a cursor.
+#[derive(Clone, Copy)]
+struct QueryRow<'a> {
+    tuple: &'a pg_sys::HeapTupleData,
+    columns: pg_sys::TupleDesc,
+}
+
+impl<'a> QueryRow<'a> {
+    /// The value of a column, counted from 1; `None` if it is NULL.
+    fn value(self, column: i32) -> Option<pg_sys::Datum> {
+        let (tuple, mut is_null) = ((&raw const *self.tuple).cast_mut(), false);
+        // SAFETY: it is a row with these columns. SPI returns NULL for a column that does not exist.
+        let value = unsafe { pg_sys::SPI_getbinval(tuple, self.columns, column, &raw mut is_null) };
+        (!is_null).then_some(value)
+    }
+
+    /// The bytes of a text, in the current memory context if it is toasted.
+    ///
+    /// # Safety
+    /// The column must be of type text.
+    unsafe fn text(self, column: i32) -> Option<&'a [u8]> {
+        let text = self.value(column)?.cast_mut_ptr();
+        // SAFETY: the value is a text, as the caller promises. Its memory is freed after this row.
+        Some(unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(text)) })
     }
 }
