@@ -3,7 +3,7 @@
 
 use super::path_cost::CostedPath;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::catalog::ours::{is_ball, is_ball_constructor};
+use crate::pg::catalog::ours::{is_ball, is_ours};
 use crate::pg::code::{Code, CodeType};
 use crate::pg::expr::Expr;
 use crate::pg::planner::{PlannedIndex, Planner};
@@ -37,7 +37,7 @@ impl<'p> Within<'p> {
             let (center, radius) = unsafe { type_.read_ball(datum) };
             return Some(Self { a: value, b: Expr::code(type_, center), radius: Expr::integer(radius) });
         }
-        let call = ball.as_function().filter(|call| is_ball_constructor(call.id, type_))?;
+        let call = ball.as_function().filter(|call| is_ours(call.id, type_.kind().ball))?;
         call.args().map(|[center, radius]| Self { a: value, b: center, radius })
     }
 

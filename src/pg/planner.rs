@@ -220,7 +220,7 @@ impl<'p> Relation<'p> {
 
 /// An index of a relation of the query.
 #[derive(Clone, Copy)]
-pub(crate) struct PlannedIndex<'p>(&'p pg_sys::IndexOptInfo);
+pub(crate) struct PlannedIndex<'p>(pub(crate) &'p pg_sys::IndexOptInfo);
 
 impl Deref for PlannedIndex<'_> {
     type Target = pg_sys::IndexOptInfo;
@@ -230,22 +230,15 @@ impl Deref for PlannedIndex<'_> {
     }
 }
 
-/// An index that the planner's hook may change.
-pub(crate) struct ChangedIndex<'p>(pub(crate) &'p mut pg_sys::IndexOptInfo);
-
-impl<'p> ChangedIndex<'p> {
-    /// All indexes of a relation.
-    ///
-    /// # Safety
-    /// Nobody may read them while one of them is changed.
-    pub(crate) unsafe fn all(relation: &'p pg_sys::RelOptInfo) -> impl Iterator<Item = Self> {
-        // SAFETY: the list has the relation's indexes, each once.
-        unsafe { Exprs::new(relation.indexlist).iter().map(|index| Self(&mut *index.pointer().cast())) }
-    }
-
-    pub(crate) fn read(&self) -> PlannedIndex<'_> {
-        PlannedIndex(self.0)
-    }
+/// All indexes of a relation, for the planner's hook to change.
+///
+/// # Safety
+/// Nobody may read them while one of them is changed.
+pub(crate) unsafe fn changed_indexes<'p>(
+    relation: &'p pg_sys::RelOptInfo,
+) -> impl Iterator<Item = &'p mut pg_sys::IndexOptInfo> {
+    // SAFETY: the list has the relation's indexes, each once.
+    unsafe { Exprs::new(relation.indexlist).iter().map(|index| &mut *index.pointer().cast()) }
 }
 
 impl<'p> PlannedIndex<'p> {

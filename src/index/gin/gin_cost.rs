@@ -15,7 +15,7 @@ use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::{ChangedIndex, PlannedIndex, Planner};
+use crate::pg::planner::{PlannedIndex, Planner};
 use pg_sys::{IndexClause, Oid, RestrictInfo};
 use pgrx::pg_sys;
 use text::sketch::threshold::LeastShared;
@@ -51,10 +51,10 @@ cost_function!(gin_cost, estimate);
 
 /// Makes the planner call our cost function for an index. Other indexes keep theirs, so queries that do not
 /// use this extension are planned as without it.
-pub(crate) fn install_sketch_cost(index: &mut ChangedIndex, sketches: &SketchOids) {
+pub(crate) fn install_sketch_cost(index: &mut pg_sys::IndexOptInfo, sketches: &SketchOids) {
     let is_ours = |family| sketches.match_operator(family).is_some();
-    if index.0.relam == GIN && index.read().families().any(is_ours) {
-        set_cost_function(index.0, Some(gin_cost));
+    if index.relam == GIN && PlannedIndex(index).families().any(is_ours) {
+        set_cost_function(index, Some(gin_cost));
     }
 }
 

@@ -2,7 +2,7 @@
 //! them for another type, whose values they would read as fingerprints.
 
 use crate::pg::call::Call;
-use crate::pg::catalog::ours::is_gist_key;
+use crate::pg::catalog::ours::is_read_by;
 use crate::pg::encoding::quoted;
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
@@ -50,9 +50,10 @@ pub(super) fn check(
 
 /// Whether every column that uses the function is of type bigint and has our type of keys.
 fn serves(index: OpenIndex<'_>, function: Oid, procedure: Procedure) -> bool {
-    (0..index.columns()).filter(|&column| index.support(column, procedure as usize) == function).all(
-        |column| index.class_type(column) == pg_sys::INT8OID && is_gist_key(index.column_type(column).type_),
-    )
+    let has_key = |column| is_read_by(index.column_type(column).type_, c"gist_hamming_key_in");
+    (0..index.columns())
+        .filter(|&column| index.support(column, procedure as usize) == function)
+        .all(|column| index.class_type(column) == pg_sys::INT8OID && has_key(column))
 }
 
 fn gist_column(index: &CStr) -> SqlError {

@@ -9,7 +9,7 @@ use crate::estimate::path_cost::{CostedPath, Estimate, Work, cost_function};
 use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::ChangedIndex;
+use crate::pg::planner::PlannedIndex;
 use hamming_index::search_cost::{IndexedColumn, boxes_read, radius_of};
 use pgrx::pg_sys;
 
@@ -28,11 +28,11 @@ const OPERATORS_PER_NEXT: f64 = 30.0;
 cost_function!(gist_cost, estimate);
 
 /// Makes the planner call our cost function for an index.
-pub(crate) fn install_cost(index: &mut ChangedIndex) {
-    if index.0.relam == pg_sys::GIST_AM_OID
-        && are_fingerprints(index.read()).any(|is_fingerprint| is_fingerprint)
+pub(crate) fn install_cost(index: &mut pg_sys::IndexOptInfo) {
+    if index.relam == pg_sys::GIST_AM_OID
+        && are_fingerprints(PlannedIndex(index)).any(|is_fingerprint| is_fingerprint)
     {
-        set_cost_function(index.0, Some(gist_cost));
+        set_cost_function(index, Some(gist_cost));
     }
 }
 

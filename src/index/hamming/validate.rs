@@ -6,7 +6,7 @@
 
 use super::filter::{can_be_hashed, is_hashed_equality};
 use crate::pg::catalog::families::function_of;
-use crate::pg::catalog::ours;
+use crate::pg::catalog::ours::{is_ball, is_ours};
 use crate::pg::catalog::strategy::{DISTANCE, EQUAL, NEAR, WITHIN_BALL};
 use crate::pg::code::CodeType;
 use crate::pg::error;
@@ -91,14 +91,15 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
 /// The fault of an operator's function. If there is none, its arguments have the right types.
 fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<Fault> {
     let Some(codes) = CodeType::of(input_type) else {
-        let is_near = strategy == NEAR && ours::is_near_ball(function);
+        let is_near = strategy == NEAR && is_ours(function, c"hamming_ball_near");
         return (!is_near).then_some("it is not ~ of two hamming_ball".into());
     };
-    let [within, equality, distance] = codes.kind().operators;
+    let kind = codes.kind();
+    let [within, equality, distance] = kind.operators;
     let (is_right, operator) = match strategy {
-        WITHIN_BALL => (ours::is_within_ball(function, codes), within),
-        EQUAL => (codes.kind().equal.contains(&function.to_u32()), equality),
-        DISTANCE => (ours::is_distance(function, codes), distance),
+        WITHIN_BALL => (is_ours(function, kind.within_ball), within),
+        EQUAL => (kind.equal.contains(&function.to_u32()), equality),
+        DISTANCE => (is_ours(function, kind.distance), distance),
         _ => return Some("there is no such strategy".into()),
     };
     (!is_right).then(|| format!("it is not {operator}").into())
@@ -116,7 +117,7 @@ fn faults(family: Oid, input_type: Oid) -> Vec<String> {
 fn strategies_of_first(input_type: Oid) -> Option<&'static [i16]> {
     match CodeType::of(input_type) {
         Some(codes) if input_type == codes.oid() => Some(&[WITHIN_BALL, EQUAL, DISTANCE]),
-        _ => ours::is_ball(input_type, CodeType::Bigint).then_some(&[NEAR]),
+        _ => is_ball(input_type, CodeType::Bigint).then_some(&[NEAR]),
     }
 }
 

@@ -10,43 +10,13 @@ use std::ffi::CStr;
 /// The OID of the language C, which is fixed in PostgreSQL's catalog.
 const C_LANGUAGE: u32 = 13;
 
-/// Whether a function implements the operator `code <@ ball`.
-pub(crate) fn is_within_ball(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, codes.kind().within_ball)
-}
-
-/// Whether a function implements the operator `<~>` or `<^>`.
-pub(crate) fn is_distance(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, codes.kind().distance)
-}
-
-/// Whether a function is `hamming_ball(center, radius)`.
-pub(crate) fn is_ball_constructor(function: Oid, codes: CodeType) -> bool {
-    is_ours(function, codes.kind().ball)
-}
-
 /// Whether a type is the type of balls of these codes.
 pub(crate) fn is_ball(type_: Oid, codes: CodeType) -> bool {
     is_read_by(type_, codes.kind().ball_input)
 }
 
-/// Whether a function implements the operator `hamming_ball ~ hamming_ball`.
-pub(crate) fn is_near_ball(function: Oid) -> bool {
-    is_ours(function, c"hamming_ball_near")
-}
-
-/// Whether a function implements the operator `bigint[] @@ sketch_query`.
-pub(crate) fn is_sketch_match(function: Oid) -> bool {
-    is_ours(function, c"sketch_matches")
-}
-
-/// Whether a type is `gist_hamming_key`, the type of keys in GiST.
-pub(crate) fn is_gist_key(type_: Oid) -> bool {
-    is_read_by(type_, c"gist_hamming_key_in")
-}
-
-/// Whether a function is in C and has this symbol.
-fn is_ours(function: Oid, symbol: &CStr) -> bool {
+/// Whether a function is in C and has this symbol, without the prefix of all symbols.
+pub(crate) fn is_ours(function: Oid, symbol: &CStr) -> bool {
     let symbol = Some(symbol.to_bytes());
     is_in_c(function, |source| source.to_bytes().strip_prefix(b"simhash_pg_") == symbol)
 }
@@ -72,8 +42,8 @@ pub(super) fn is_in_c(function: Oid, accepts: impl FnOnce(&CStr) -> bool) -> boo
     }
 }
 
-/// A type is identified by its input function.
-fn is_read_by(type_: Oid, symbol: &CStr) -> bool {
+/// Whether a type's input function has this symbol.
+pub(crate) fn is_read_by(type_: Oid, symbol: &CStr) -> bool {
     // SAFETY: the row of pg_type is released after it was read.
     let input = unsafe {
         let row = pg_sys::SearchSysCache1(SysCacheIdentifier::TYPEOID as i32, type_.into());

@@ -2,7 +2,7 @@
 
 use super::families::{function_of, operator_in};
 use super::lookup::{find_function, result_of};
-use super::ours::is_sketch_match;
+use super::ours::is_ours;
 use super::strategy::MATCHES;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use text::sketch::threshold::Measure;
@@ -56,7 +56,7 @@ impl SketchOids {
     /// The operator `bigint[] @@ sketch_query`, if the operator family is that of `sketch_ops`.
     pub(crate) fn match_operator(&self, family: Oid) -> Option<Oid> {
         operator_in(family, pg_sys::INT8ARRAYOID, self.query_type, MATCHES)
-            .filter(|&operator| is_sketch_match(function_of(operator)))
+            .filter(|&operator| is_ours(function_of(operator), c"sketch_matches"))
     }
 
     /// Whether the functions still exist. The extension may have been dropped since.

@@ -8,41 +8,41 @@ use crate::index::hamming::is_hamming;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::planner::{ChangedIndex, Planner};
+use crate::pg::planner::{PlannedIndex, Planner, changed_indexes};
 use pgrx::pg_sys;
 
 /// Called once for each relation of a query, before the planner looks for paths.
 pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo, ours: &'p ExtensionOids) {
     // SAFETY: the planner and its other hooks do not read the indexes until this function returns.
-    for mut index in unsafe { ChangedIndex::all(relation) } {
-        rewrite_predicate(&mut index, ours);
-        install_cost(&mut index);
-        install_sketch_cost(&mut index, &ours.sketches);
-        if is_hamming(index.0) {
+    for index in unsafe { changed_indexes(relation) } {
+        rewrite_predicate(index, ours);
+        install_cost(index);
+        install_sketch_cost(index, &ours.sketches);
+        if is_hamming(index) {
             let distances = distances_sorted_by(planner, relation, ours);
             // SAFETY: the array has an element for each column.
-            let has_whole_codes = unsafe { *index.0.canreturn };
+            let has_whole_codes = unsafe { *index.canreturn };
             let may_lack_condition =
-                !distances.is_empty() || !index.read().predicate().is_empty() && has_whole_codes;
-            let is_of_words = CodeType::of(index.read().first_type()).is_some_and(CodeType::is_integer);
+                !distances.is_empty() || !PlannedIndex(index).predicate().is_empty() && has_whole_codes;
+            let is_of_words = CodeType::of(PlannedIndex(index).first_type()).is_some_and(CodeType::is_integer);
             let can_order = distances.len() == 1 || is_of_words;
             // PostgreSQL checks that workers can compute the conditions, but not the ORDER BY.
             let can_divide = !is_of_words && distances.iter().all(|it| planner.is_parallel_safe(*it));
-            index.0.amoptionalkey = may_lack_condition;
+            index.amoptionalkey = may_lack_condition;
             // For bit strings, the index returns lower bounds. The executor can sort by one only: it treats
             // rows whose first distance is NULL as equal, whatever the second one is.
-            index.0.amcanorderbyop &= can_order;
+            index.amcanorderbyop &= can_order;
             // A search of fingerprints takes less time than starting a worker.
-            index.0.amcanparallel &= can_divide;
+            index.amcanparallel &= can_divide;
         }
     }
 }
 
 /// Rewrites the predicate of a partial index like the conditions of the query, so that the planner finds it
 /// among them. The predicate is copied, since another extension's hook may have put it there.
-fn rewrite_predicate(index: &mut ChangedIndex, ours: &ExtensionOids) {
-    if !index.read().predicate().is_empty() {
-        index.0.indpred = rewrite_and(index.read().predicate().copy(), ours).pointer();
+fn rewrite_predicate(index: &mut pg_sys::IndexOptInfo, ours: &ExtensionOids) {
+    if !PlannedIndex(index).predicate().is_empty() {
+        index.indpred = rewrite_and(PlannedIndex(index).predicate().copy(), ours).pointer();
     }
 }
 

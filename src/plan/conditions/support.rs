@@ -9,7 +9,7 @@ use crate::estimate::selectivity::{UNKNOWN, selectivity};
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::families::function_of;
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
-use crate::pg::catalog::ours::is_within_ball;
+use crate::pg::catalog::ours::is_ours;
 use crate::pg::expr::{Applied, Expr, Exprs};
 use crate::pg::planner::Planner;
 use pgrx::pg_sys::{self, Datum};
@@ -77,7 +77,7 @@ fn index_condition(request: IndexRequest) -> Option<Datum> {
         _ => return None,
     };
     let contained = oids.ball_operator(request.family())?;
-    if !is_within_ball(function_of(contained), oids.codes) {
+    if !is_ours(function_of(contained), oids.codes.kind().within_ball) {
         return None;
     }
     let ball = Expr::function(oids.ball, oids.ball_type, &[center, radius]);
