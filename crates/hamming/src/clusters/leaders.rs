@@ -6,7 +6,7 @@
 //! that are not keepers are compared.
 
 use crate::code::CodeSlice;
-use crate::near_pairs::{CodeRadii, MAX_SEGMENT_BITS, PairSearch, near_pairs};
+use crate::near_pairs::{CodeRadii, MAX_SEGMENT_BITS, PairSearch, PairStop, near_pairs};
 use base::{Heartbeat, OutOfMemory, beat_every, collect, reserve, sort};
 use std::ops::Range;
 
@@ -21,20 +21,6 @@ const PASS: f64 = 0.9;
 
 /// Used instead of a row if no row is known, or there is none.
 const NONE: u32 = u32::MAX;
-
-/// Why a pass ends early.
-#[derive(Debug)]
-enum PassStop {
-    OutOfMemory(OutOfMemory),
-    /// There are too many pairs.
-    TooMany,
-}
-
-impl From<OutOfMemory> for PassStop {
-    fn from(error: OutOfMemory) -> Self {
-        Self::OutOfMemory(error)
-    }
-}
 
 /// The limits of memory and time of a search for keepers.
 #[derive(Clone, Copy)]
@@ -89,8 +75,8 @@ impl Leaders<'_> {
         let start = self.done;
         match self.settle_by_pairs(&rows, end) {
             Ok(()) => return Ok(()),
-            Err(PassStop::OutOfMemory(error)) => return Err(error),
-            Err(PassStop::TooMany) => {}
+            Err(PairStop::OfSink(error)) => return Err(error),
+            Err(PairStop::Full) => {}
         }
         // Each of the three steps takes as long per row, and so did the pass that ended early.
         self.done = self.done.max(start + (end - start) / 3.0);
@@ -133,7 +119,7 @@ impl Leaders<'_> {
     /// keeps only the earliest near row. The later row can be decided if that row is a keeper, or if there is
     /// no near row. So nearly all rows are decided, unless near rows form long chains. The next pass compares
     /// the undecided rows and the keepers that this pass has found.
-    fn settle_by_pairs(&mut self, all: &[u32], end: f64) -> Result<(), PassStop> {
+    fn settle_by_pairs(&mut self, all: &[u32], end: f64) -> Result<(), PairStop> {
         let max_met = self.limits.met.saturating_mul(all.len());
         // The rows of a pass, in order: undecided rows, and keepers that the last pass has found.
         let mut rows = collect(all.iter().copied(), all.len())?;
@@ -147,7 +133,7 @@ impl Leaders<'_> {
     }
 
     /// Finds the near pairs of undecided rows. A row near a known keeper gets the earliest such keeper.
-    fn pairs(&mut self, rows: &[u32], end: f64, max_met: usize) -> Result<KeptPairs, PassStop> {
+    fn pairs(&mut self, rows: &[u32], end: f64, max_met: usize) -> Result<KeptPairs, PairStop> {
         let of_rows = self.words_of(rows)?;
         let mut pairs = KeptPairs::new(self.limits.kept, max_met, rows.len())?;
         near_pairs(
@@ -254,8 +240,8 @@ impl KeptPairs {
         Ok(Self { pairs: Vec::new(), max_pairs, left: max_met, complete: rows, earliest, asked: 0 })
     }
 
-    fn add(&mut self, a: u32, b: u32) -> Result<(), PassStop> {
-        self.left = self.left.checked_sub(1).ok_or(PassStop::TooMany)?;
+    fn add(&mut self, a: u32, b: u32) -> Result<(), PairStop> {
+        self.left = self.left.checked_sub(1).ok_or(PairStop::Full)?;
         let earliest = &mut self.earliest[b as usize];
         *earliest = (*earliest).min(a);
         if (b as usize) < self.complete && self.pairs.len() >= self.max_pairs {

@@ -116,6 +116,20 @@ impl<Stop: From<OutOfMemory>, F: FnMut(u32, u32) -> Result<(), Stop>> PairSink f
     }
 }
 
+/// Why a search ends early whose pairs are limited.
+#[derive(Debug)]
+pub(crate) enum PairStop<Stop = OutOfMemory> {
+    /// There are more pairs.
+    Full,
+    OfSink(Stop),
+}
+
+impl<Stop: From<OutOfMemory>> From<OutOfMemory> for PairStop<Stop> {
+    fn from(refusal: OutOfMemory) -> Self {
+        Self::OfSink(refusal.into())
+    }
+}
+
 /// Finds all pairs of codes that are within the radii, in no particular order. A pair is the places `a < b`
 /// of the two codes.
 ///

@@ -2,7 +2,7 @@
 //! same time.
 
 use super::plan::{BitSegment, JoinPlan, JoinSides};
-use super::{CodeRadii, CodeSlice, PairJoin, PairOrder, PairSink, SortedSides};
+use super::{CodeRadii, CodeSlice, PairJoin, PairOrder, PairSink, PairStop, SortedSides};
 use base::{Heartbeat, OutOfMemory, push};
 use std::mem::take;
 
@@ -132,8 +132,8 @@ impl PairSearch {
                     join.sink.pass_on()?;
                     self.next = rows.end;
                 }
-                Err(PortionStop::OfSink(stop)) => return Err(stop),
-                Err(PortionStop::Full) => {
+                Err(PairStop::OfSink(stop)) => return Err(stop),
+                Err(PairStop::Full) => {
                     join.sink.pairs.clear();
                     join.crowds.clear();
                     join.earlier.truncate(reported);
@@ -162,18 +162,6 @@ struct Portion<'a, F> {
     pairs: Vec<(u32, u32)>,
 }
 
-/// Why a portion ends.
-enum PortionStop<Stop> {
-    Full,
-    OfSink(Stop),
-}
-
-impl<Stop: From<OutOfMemory>> From<OutOfMemory> for PortionStop<Stop> {
-    fn from(refusal: OutOfMemory) -> Self {
-        Self::OfSink(refusal.into())
-    }
-}
-
 impl<F: PairSink> Portion<'_, F> {
     /// Passes the pairs on to the sink.
     fn pass_on(&mut self) -> Result<(), F::Stop> {
@@ -184,11 +172,11 @@ impl<F: PairSink> Portion<'_, F> {
 
 impl<F: PairSink> PairSink for Portion<'_, F> {
     const AT_A_TIME: usize = F::AT_A_TIME;
-    type Stop = PortionStop<F::Stop>;
+    type Stop = PairStop<F::Stop>;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), Self::Stop> {
         if self.pairs.len() == self.limit {
-            return Err(PortionStop::Full);
+            return Err(PairStop::Full);
         }
         Ok(push(&mut self.pairs, (a, b))?)
     }
