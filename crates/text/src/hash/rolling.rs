@@ -30,14 +30,12 @@ pub(crate) fn piece_for(window: usize) -> usize {
 
 /// Arithmetic modulo m.
 pub(crate) trait Arithmetic {
-    /// value · p + addend, for a value below m and an addend below 2m.
+    /// value · p + addend, for a value below m. The addend is a symbol, to which a number below 2m may be added.
+    /// A symbol has at most 21 bits, and may be above m.
     fn append(&self, value: u64, addend: u64) -> u64;
 
     /// The negative of a · b, below 2m.
     fn negative_product(&self, a: u64, b: u64) -> u64;
-
-    /// A symbol modulo m.
-    fn remainder(&self, symbol: u64) -> u64;
 }
 
 /// Arithmetic modulo 2^61 - 1, with the base p.
@@ -59,11 +57,6 @@ impl Arithmetic for Mersenne61 {
         let product = u128::from(a) * u128::from(b);
         2 * MERSENNE_61 - (product as u64 & MERSENNE_61) - (product >> 61) as u64
     }
-
-    #[inline(always)]
-    fn remainder(&self, symbol: u64) -> u64 {
-        symbol
-    }
 }
 
 /// Arithmetic modulo any number. `append` must work as the trait says.
@@ -82,10 +75,6 @@ impl<F: Fn(u64, u64) -> u64> Arithmetic for Modulo<F> {
         let product = u128::from(a) * u128::from(b);
         (self.modulus - (product % u128::from(self.modulus)) as u64) % self.modulus
     }
-
-    fn remainder(&self, symbol: u64) -> u64 {
-        symbol % self.modulus
-    }
 }
 
 /// Computes the values of windows of one length.
@@ -100,8 +89,7 @@ pub(crate) struct Rolling<A> {
 
 impl<A: Arithmetic> Rolling<A> {
     pub(crate) fn new(window: usize, arithmetic: A) -> Self {
-        let one = arithmetic.remainder(1);
-        let top = iter::repeat_n(0, window).fold(one, |power, zero| arithmetic.append(power, zero));
+        let top = iter::repeat_n(0, window).fold(1, |power, zero| arithmetic.append(power, zero));
         let removals = from_fn(|symbol| arithmetic.negative_product(symbol as u64, top));
         Self { window, arithmetic, top, removals }
     }
@@ -179,11 +167,11 @@ impl<A: Arithmetic> Rolling<A> {
         let mut value = 0;
         for _ in 0..self.window {
             let Some(symbol) = new.next() else { return };
-            value = self.arithmetic.append(value, self.arithmetic.remainder(symbol));
+            value = self.arithmetic.append(value, symbol);
         }
         consumer(value);
         for (old, new) in symbols().zip(new) {
-            value = self.step(value, old, self.arithmetic.remainder(new));
+            value = self.step(value, old, new);
             consumer(value);
         }
     }
