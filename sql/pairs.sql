@@ -2,13 +2,13 @@
 
 CREATE FUNCTION near_cluster(key anyelement, code bigint, radius integer, linkage text DEFAULT 'leader') RETURNS anyelement
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
-    AS 'MODULE_PATHNAME', 'simhash_pg_near_cluster_of_bigint';
+    AS 'MODULE_PATHNAME', 'simhash_pg_near_cluster';
 COMMENT ON FUNCTION near_cluster(anyelement, bigint, integer, text) IS
     'key of the first row, in window order, of the cluster of near-duplicates that contains the current row; linkage is leader or connected; radius and linkage are those of the first row of the partition';
 
 CREATE FUNCTION near_cluster(key anyelement, code bit, radius integer, linkage text DEFAULT 'leader') RETURNS anyelement
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
-    AS 'MODULE_PATHNAME', 'simhash_pg_near_cluster_of_bit';
+    AS 'MODULE_PATHNAME', 'simhash_pg_near_cluster';
 COMMENT ON FUNCTION near_cluster(anyelement, bit, integer, text) IS
     'key of the first row, in window order, of the cluster of near-duplicates that contains the current row; linkage is leader or connected; radius and linkage are those of the first row of the partition';
 
@@ -22,7 +22,7 @@ CREATE FUNCTION near_cluster(
 )
     RETURNS anyelement
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
-    AS 'MODULE_PATHNAME', 'simhash_pg_near_cluster_of_bigint_second';
+    AS 'MODULE_PATHNAME', 'simhash_pg_near_cluster';
 COMMENT ON FUNCTION near_cluster(anyelement, bigint, integer, bit, integer, text) IS
     'like near_cluster without a second code, except that a row joins a keeper only if their second codes also differ in at most second_radius bits';
 
@@ -36,7 +36,7 @@ CREATE FUNCTION near_cluster(
 )
     RETURNS anyelement
     LANGUAGE C WINDOW IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE COST 1000
-    AS 'MODULE_PATHNAME', 'simhash_pg_near_cluster_of_bit_second';
+    AS 'MODULE_PATHNAME', 'simhash_pg_near_cluster';
 COMMENT ON FUNCTION near_cluster(anyelement, bit, integer, bit, integer, text) IS
     'like near_cluster without a second code, except that a row joins a keeper only if their second codes also differ in at most second_radius bits';
 

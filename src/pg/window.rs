@@ -132,10 +132,21 @@ impl WindowPartition {
         }
     }
 
+    /// The number of arguments of the function.
+    pub(crate) fn arguments(&self) -> i32 {
+        // SAFETY: the call is in progress.
+        unsafe { (*self.call.info()).nargs }.into()
+    }
+
+    /// The type of an argument.
+    pub(crate) fn argument_type(&self, argument: i32) -> pg_sys::Oid {
+        // SAFETY: the call describes its arguments.
+        unsafe { pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument) }
+    }
+
     /// How values of an argument are stored.
     pub(crate) fn layout(&self, argument: i32) -> DatumLayout {
-        // SAFETY: the call describes its arguments.
-        DatumLayout::of(unsafe { pg_sys::get_fn_expr_argtype((*self.call.info()).flinfo, argument) })
+        DatumLayout::of(self.argument_type(argument))
     }
 
     /// Memory that lives as long as the partition.
