@@ -16,13 +16,13 @@ COMMENT ON FUNCTION hamming(bit, bit) IS
     'number of bits in which two bit strings of the same length differ';
 
 CREATE FUNCTION hamming_within(a bigint, b bigint, radius integer) RETURNS boolean
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_within_support
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF COST 1 SUPPORT hamming_support
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_within';
 COMMENT ON FUNCTION hamming_within(bigint, bigint, integer) IS
     'whether two codes differ in at most radius bits';
 
 CREATE FUNCTION hamming_within(a bit, b bit, radius integer) RETURNS boolean
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_within_support
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT hamming_support
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_bits_within';
 COMMENT ON FUNCTION hamming_within(bit, bit, integer) IS
     'whether two bit strings of the same length differ in at most radius bits';

@@ -4,13 +4,7 @@ CREATE FUNCTION hamming_support(internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_support';
 COMMENT ON FUNCTION hamming_support(internal) IS
-    'planner support: replaces hamming(a, b) with a <~> b, by which an index can order';
-
-CREATE FUNCTION hamming_within_support(internal) RETURNS internal
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'simhash_pg_hamming_within_support';
-COMMENT ON FUNCTION hamming_within_support(internal) IS
-    'planner support: index conditions and selectivity for hamming_within(a, b, radius)';
+    'planner support: replaces hamming(a, b) with a <~> b, by which an index can order; index conditions and selectivity for hamming_within(a, b, radius)';
 
 CREATE FUNCTION sketch_support(internal) RETURNS internal
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE

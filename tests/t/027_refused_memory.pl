@@ -148,7 +148,7 @@ my %elsewhere = (
 	(map { $_ => 'search of sketches' } qw(gin_sketch_consistent gin_sketch_query_keys sketch_support)),
 	gin_sketch_keys => 'build of gin',
 	hamming_handler => 'build',
-	(map { $_ => 'index search' } qw(hamming_support hamming_within_support hamming_ball_sel)),
+	(map { $_ => 'index search' } qw(hamming_support hamming_ball_sel)),
 	hamming_ball_joinsel => 'join by index',
 	(map { $_ => 'balls' } qw(hamming_ball_contained hamming_ball_near hamming_ball_in hamming_ball_out
 		hamming_bit_ball_in hamming_bit_ball_out)),

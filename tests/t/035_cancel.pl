@@ -112,7 +112,7 @@ my @statements = (
 
 # Functions that no statement names: the statement that calls them, or why they take no time.
 my %elsewhere = (
-	(map { $_ => 'FROM si' } qw(hamming_support hamming_within_support hamming_ball_sel hamming_ball_joinsel gist_hamming_consistent gist_hamming_distance
+	(map { $_ => 'FROM si' } qw(hamming_support hamming_ball_sel hamming_ball_joinsel gist_hamming_consistent gist_hamming_distance
 		hamming_ball_contained hamming_ball_near)),
 	(map { $_ => 'REINDEX INDEX si_gist' } qw(gist_hamming_compress gist_hamming_sortsupport)),
 	hamming_handler => 'REINDEX INDEX si_hamming', sketch_support => 'sketch_similarity', (map { $_ => 'USING gin' } qw(gin_sketch_keys)),

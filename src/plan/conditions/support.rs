@@ -14,7 +14,7 @@ use crate::pg::expr::{Applied, Expr, Exprs};
 use crate::pg::planner::Planner;
 use pgrx::pg_sys::{self, Datum};
 
-pg_functions!(hamming_support, hamming_within_support, hamming_ball_sel, hamming_ball_joinsel);
+pg_functions!(hamming_support, hamming_ball_sel, hamming_ball_joinsel);
 
 fn hamming_support(call: Call) -> Datum {
     match Request::of(call) {
@@ -22,16 +22,8 @@ fn hamming_support(call: Call) -> Datum {
             install_hook();
             // The planner calls this for the operators, too. From now on the session has looked up our
             // objects.
-            ExtensionOids::of(call.id).map_or(NO, |(_, oids)| simplified(distance(call, &oids)))
-        }
-        _ => NO,
-    }
-}
-
-fn hamming_within_support(call: Call) -> Datum {
-    match Request::of(call) {
-        Request::Simplify(call) => {
-            oids_of_within(call.id).map_or(NO, |oids| simplified(equality(call, &oids)))
+            let Some((_, oids)) = ExtensionOids::of(call.id) else { return NO };
+            simplified(distance(call, &oids).or_else(|| equality(call, &oids)))
         }
         Request::IndexCondition(request) => index_condition(request).unwrap_or(NO),
         Request::Selectivity(request) => {
@@ -55,7 +47,7 @@ fn distance<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
 
 /// `hamming_within(a, b, 0)` of fingerprints is `a = b`.
 fn equality<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
-    let [a, b, radius] = call.args()?;
+    let [a, b, radius] = call.args().filter(|_| call.id == oids.within)?;
     let simplified = CodePair { oids, a, b }.as_condition(radius);
     simplified.as_operator().is_some().then_some(simplified)
 }

@@ -18,9 +18,9 @@ EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE <<< si;
 SELECT count(*) FROM other_types AS a, other_types AS b WHERE a.si <<< b.si AND a.t <<< b.t AND a.i <<< b.si;
 -- functions with our planner support
 CREATE FUNCTION of_text(text, text) RETURNS integer LANGUAGE plpgsql IMMUTABLE SUPPORT hamming_support AS 'BEGIN RETURN 0; END';
-CREATE FUNCTION of_text(text, text, text) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT SUPPORT hamming_within_support AS 'boolin';
-CREATE FUNCTION of_balls(hamming_ball, hamming_ball, double precision) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SUPPORT hamming_within_support AS 'BEGIN RETURN true; END';
-CREATE FUNCTION of_nothing() RETURNS boolean LANGUAGE plpgsql STABLE SUPPORT hamming_within_support AS 'BEGIN RETURN true; END';
+CREATE FUNCTION of_text(text, text, text) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT SUPPORT hamming_support AS 'boolin';
+CREATE FUNCTION of_balls(hamming_ball, hamming_ball, double precision) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SUPPORT hamming_support AS 'BEGIN RETURN true; END';
+CREATE FUNCTION of_nothing() RETURNS boolean LANGUAGE plpgsql STABLE SUPPORT hamming_support AS 'BEGIN RETURN true; END';
 CREATE FUNCTION of_sketches(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SUPPORT sketch_support AS 'BEGIN RETURN true; END';
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_text(t, 'b') = 0;
 EXPLAIN (COSTS OFF) SELECT FROM other_types WHERE of_text(t, 'b', 'c');
