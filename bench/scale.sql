@@ -1,7 +1,8 @@
--- How cost grows with the rows: one size. Called with -v rows=N, in a session of its own; the results of all sizes stay in
--- one table. Half of the fingerprints are scattered, half come in clusters of 50.
+-- How cost grows with the rows: one size. Called with -v rows=N -v without='join cluster', in a session of its own; the results
+-- of all sizes stay in one table. Half of the fingerprints are scattered, half come in clusters of 50.
 SET client_min_messages = warning;
 \ir fingerprints.sql
+SET scale.without = :'without';
 CREATE TABLE IF NOT EXISTS measured_scale (number serial, rows bigint, what text, unit text, spent double precision, peak_mb numeric, temporary_mb numeric);
 \ir processor_seconds.sql
 -- What a statement takes of the processor, of memory beside what the session has already and shared buffers, and of temporary
@@ -10,8 +11,10 @@ CREATE OR REPLACE PROCEDURE measure_scale(rows bigint, what text, statement text
 DECLARE
     before double precision;
     plan json;
-    memory text;
 BEGIN
+    IF what ~ ANY (string_to_array(current_setting('scale.without'), ' ')) THEN
+        RETURN;
+    END IF;
     -- The peak is counted from here on.
     COPY (SELECT 5) TO '/proc/self/clear_refs';
     before := processor_seconds();
@@ -27,8 +30,9 @@ BEGIN
     FROM pg_read_file('/proc/self/status') AS status;
     COMMIT;
 END $$;
--- The median of 1,000 different queries, each run once after all the others, of which half have near rows.
-CREATE OR REPLACE PROCEDURE measure_searches(rows bigint, what text, template text) LANGUAGE plpgsql AS $$
+-- The median of 1,000 different queries, each run once after all the others: of codes near which there are rows, of such that
+-- are near to nothing, or of as many of both (near is NULL). Or of their second of two runs, one right after the other.
+CREATE OR REPLACE PROCEDURE measure_searches(rows bigint, what text, near boolean, template text, runs integer DEFAULT 1) LANGUAGE plpgsql AS $$
 DECLARE
     si bigint;
     plan json;
@@ -37,8 +41,10 @@ BEGIN
     FOR pass IN 0..1 LOOP
         times := '{}';
         FOR n IN 1..1000 LOOP
-            si := CASE WHEN n % 2 = 0 THEN hashint8extended(n * 37::bigint % (rows / 100), 2) ELSE hashint8extended(n, 99) END;
-            EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || format(template, si) INTO plan;
+            si := CASE WHEN coalesce(near, n % 2 = 0) THEN hashint8extended(2 * (n * 37 % (rows / 100)) + 1, 2) ELSE hashint8extended(n, 99) END;
+            FOR run IN 1..runs LOOP
+                EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || format(template, si) INTO plan;
+            END LOOP;
             times := times || (plan #>> '{0,Execution Time}')::double precision;
         END LOOP;
     END LOOP;
@@ -46,14 +52,20 @@ BEGIN
     COMMIT;
 END $$;
 
+CALL measure_scale(:rows, 'a sequential scan', 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT id FROM fingerprint WHERE hamming(si, 42) <= 6');
 CALL measure_scale(:rows, 'index built', 'CREATE INDEX fingerprint_si ON fingerprint USING hamming (si)');
 INSERT INTO measured_scale (rows, what, unit, spent) SELECT :rows, 'index', 'MB', pg_relation_size('fingerprint_si') / 1048576.0;
 VACUUM (FREEZE, ANALYZE) fingerprint;
-CALL measure_searches(:rows, 'within 3', 'SELECT id FROM fingerprint WHERE hamming(si, %s) <= 3');
-CALL measure_searches(:rows, 'within 6', 'SELECT id FROM fingerprint WHERE hamming(si, %s) <= 6');
-CALL measure_searches(:rows, 'nearest 10', 'SELECT id FROM fingerprint ORDER BY hamming(si, %s) LIMIT 10');
+\set within 'SELECT id FROM fingerprint WHERE hamming(si, %s) <= '
+\set nearest 'SELECT id FROM fingerprint ORDER BY hamming(si, %s) LIMIT 10'
+CALL measure_searches(:rows, 'within 3', NULL, :'within' || 3);
+CALL measure_searches(:rows, 'within 6', NULL, :'within' || 6);
+CALL measure_searches(:rows, 'within 6, the same query again', NULL, :'within' || 6, 2);
+CALL measure_searches(:rows, 'within 12', NULL, :'within' || 12);
+CALL measure_searches(:rows, 'nearest 10, near ones', true, :'nearest');
+CALL measure_searches(:rows, 'nearest 10, none near', false, :'nearest');
 CALL measure_scale(:rows, 'joined with itself within 3', 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND hamming(a.si, b.si) <= 3');
-CREATE TABLE newcomer AS SELECT -i AS id, CASE WHEN i % 2 = 0 THEN hashint8extended(i * 37 % (:rows / 100), 2) ELSE hashint8extended(i, 9) END AS si FROM generate_series(1, 10000::bigint) AS i;
+CREATE TABLE newcomer AS SELECT -i AS id, CASE WHEN i % 2 = 0 THEN hashint8extended(2 * (i * 37 % (:rows / 100)) + 1, 2) ELSE hashint8extended(i, 9) END AS si FROM generate_series(1, 10000::bigint) AS i;
 ANALYZE newcomer;
 CALL measure_scale(:rows, '10,000 new rows joined within 3', 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT count(*) FROM newcomer AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= 3');
 CALL measure_scale(:rows, 'near_cluster within 3', 'EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT count(*) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM fingerprint) AS c WHERE id = keeper');
