@@ -12,7 +12,7 @@ import numpy
 
 RADIUS = 31
 BYTES = 32
-QUERIES = 100
+QUERIES = 1000
 
 
 def codes(path):
