@@ -1,7 +1,8 @@
 """Which stored codes are within a radius of a query's, and which ten are nearest: `search.py RESULTS SOCKETS ROWS BITS`.
 
 Half of the codes are scattered, half lie in families of ten that differ in few bits. Half of the queries belong to a
-family. All peers get the same codes and queries, run in one thread, and are held to what comparing with all codes gives.
+family. All peers get the same codes and queries, 1,000 of each question or as many as they answer in 40 s, run in one thread,
+and are held to what comparing with all codes gives, for every ninth query.
 """
 
 import csv
@@ -15,7 +16,8 @@ from measure import COLUMNS, Server, cpu_seconds, in_child, report
 from usearch.index import Index
 
 SEED = 1
-QUERIES = 200
+QUERIES = 1_000
+SECONDS, JUDGED = 40, 9
 FAMILY = 10
 RADIUS = {64: 6, 256: 31}
 NEAREST = 10
@@ -24,7 +26,7 @@ HNSW_ROWS = 300_000
 
 
 def make_codes(rows, bits):
-    """All codes as bytes, and the queries'."""
+    """All codes as bytes, and the queries of each question: "far" asks for the nearest to those that have nothing near."""
     random = np.random.default_rng(SEED)
     scattered = random.integers(0, 256, (rows // 2, bits // 8), np.uint8)
     centers = random.integers(0, 256, (rows // 2 // FAMILY, bits // 8), np.uint8)
@@ -32,9 +34,10 @@ def make_codes(rows, bits):
     share = RADIUS[bits] / bits / 3
     members = np.concatenate([centers ^ flips(len(centers), share) for _ in range(FAMILY)])
     codes = np.concatenate([scattered, members])
-    near = centers[: QUERIES // 2] ^ flips(QUERIES // 2, share)
-    far = random.integers(0, 256, (QUERIES // 2, bits // 8), np.uint8)
-    return random.permutation(codes), np.concatenate([near, far])
+    near = centers[:QUERIES] ^ flips(QUERIES, share)
+    far = random.integers(0, 256, (QUERIES, bits // 8), np.uint8)
+    by_turns = np.stack([near, far], axis=1).reshape(-1, bits // 8)[:QUERIES]
+    return random.permutation(codes), {"within": by_turns, "nearest": near, "far": far}
 
 
 def all_distances(codes, query):
@@ -42,35 +45,37 @@ def all_distances(codes, query):
     return np.bitwise_count(words(codes) ^ words(query)).sum(axis=-1, dtype=np.int16)
 
 
-# Which queries a question has: "far" asks for the nearest to those that have nothing near.
-ASKED = {"within": slice(0, QUERIES), "nearest": slice(0, QUERIES // 2), "far": slice(QUERIES // 2, QUERIES)}
-
-
-def asked(question, queries, count):
-    """Some of them, so that they are as many as `count` of all would be."""
-    return queries[ASKED[question]][:: QUERIES // count]
-
-
 class Truth:
-    """What comparing each query with all codes gives."""
+    """What comparing some queries with all codes gives."""
 
     def __init__(self, codes, queries, radius):
-        self.within, self.nearest = [], []
-        for query in queries:
-            distances = all_distances(codes, query)
-            self.within.append(set(np.flatnonzero(distances <= radius).tolist()))
-            self.nearest.append(np.sort(np.partition(distances, NEAREST)[:NEAREST]).tolist())
+        within = lambda distances: set(np.flatnonzero(distances <= radius).tolist())
+        nearest = lambda distances: np.sort(np.partition(distances, NEAREST)[:NEAREST]).tolist()
+        self.answers = {question: [(within if question == "within" else nearest)(all_distances(codes, query)) for query in asked[::JUDGED]]
+                        for question, asked in queries.items()}
 
-    def judge(self, question, count, answers):
+    def judge(self, question, answers):
         """The share found, and the share of what was answered that is wrong."""
+        answers = answers[::JUDGED]
+        truths = self.answers[question][:len(answers)]
         if question != "within":
             # Of equally near codes any may be named.
-            truths = asked(question, self.nearest, count)
             return sum(sorted(answer) == truth for truth, answer in zip(truths, answers)) / len(answers), 0.0
-        truths = asked(question, self.within, count)
         right = sum(len(truth & set(answer)) for truth, answer in zip(truths, answers))
         told = sum(len(set(answer)) for answer in answers)
         return right / sum(map(len, truths)), (told - right) / max(told, 1)
+
+
+def ask_each(queries, ask):
+    """The answers of `ask`, which gives one and its seconds, and all seconds: to as many queries as there is time for."""
+    answers, took = [], 0.0
+    for query in queries:
+        answer, seconds = ask(query)
+        answers.append(answer)
+        took += seconds
+        if took > SECONDS:
+            break
+    return answers, took
 
 
 class Comparison:
@@ -81,26 +86,25 @@ class Comparison:
         self.radius = RADIUS[bits]
         self.truth = Truth(codes, queries, self.radius)
 
-    def line(self, question, peer, settings, count, answers, build, took, peak, size):
-        found, false = self.truth.judge(question, count, answers)
-        if count < QUERIES:
-            settings += f", {len(answers)} queries"
+    def line(self, question, peer, settings, answers, build, took, peak, size):
+        found, false = self.truth.judge(question, answers)
+        if len(answers) < QUERIES:
+            settings = f"{settings}, {len(answers)} queries".removeprefix(", ")
         report(self.writer, question=question, data=f"{len(self.codes):,} codes of {self.bits} bits", peer=peer, settings=settings,
                found=found, false=false, build_s=build, query_ms=took / len(answers) * 1000, peak_mb=peak, bytes=size)
 
-    def library(self, peer, build, searches, size, count=QUERIES):
+    def library(self, peer, build, searches, size):
         """A peer that lives in a process: `searches` has (question, settings, search of one query)."""
         searches = [(question, *how) for name, *how in searches for question in ((name, "far") if name == "nearest" else (name,))]
 
         def work():
             index, seconds = cpu_seconds(build)
-            answers = [cpu_seconds(lambda: [search(index, query) for query in asked(question, self.queries, count)])
-                       for question, _, search in searches]
+            answers = [ask_each(self.queries[question], lambda query: cpu_seconds(lambda: search(index, query))) for question, _, search in searches]
             return seconds, size(index), answers
 
         (seconds, bytes_kept, answers), _, peak = in_child(work)
         for (question, settings, _), (found, took) in zip(searches, answers):
-            self.line(question, peer, settings, count, found, seconds, took, peak, bytes_kept)
+            self.line(question, peer, settings, found, seconds, took, peak, bytes_kept)
 
 
 def faiss_peers(comparison):
@@ -183,7 +187,7 @@ def scan_peers(comparison):
         return [row for row, in database.execute(statement, [signed_of(query), NEAREST]).fetchall()]
 
     comparison.library("DuckDB", duck, [("within", "bit_count, scan", duck_within), ("nearest", "bit_count, scan", duck_near)],
-                       lambda _: 8, 20)
+                       lambda _: 8)
 
     def click():
         from chdb import session
@@ -200,7 +204,7 @@ def scan_peers(comparison):
         statement = f"SELECT id FROM peer.code WHERE bitHammingDistance(si, toUInt64({int(query.view(np.uint64)[0])})) <= {comparison.radius}"
         return [int(line) for line in str(database.query(f"{statement} SETTINGS max_threads = 1")).split()]
 
-    comparison.library("ClickHouse (chdb)", click, [("within", "bitHammingDistance, scan", click_within)], lambda _: 8, 20)
+    comparison.library("ClickHouse (chdb)", click, [("within", "bitHammingDistance, scan", click_within)], lambda _: 8)
 
     def sqlite():
         database = sqlite3.connect(":memory:")
@@ -212,7 +216,7 @@ def scan_peers(comparison):
     def sqlite_within(database, query):
         return [row for row, in database.execute("SELECT id FROM code WHERE hamming(si, ?) <= ?", [signed_of(query), comparison.radius])]
 
-    comparison.library("SQLite", sqlite, [("within", "a function in Python, scan", sqlite_within)], lambda _: 8, 4)
+    comparison.library("SQLite", sqlite, [("within", "a function in Python, scan", sqlite_within)], lambda _: 8)
 
 
 def postgres_peers(comparison, sockets):
@@ -227,27 +231,28 @@ def postgres_peers(comparison, sockets):
             for number, code in enumerate(codes):
                 copy.write(f"{number}\t{text(code)}\n")
         connection.execute("VACUUM ANALYZE code")
-        queries = [text(query) for query in comparison.queries]
+        queries = {question: [text(query) for query in asked] for question, asked in comparison.queries.items()}
 
-        def ask(question, peer, settings, statement, build, size, count):
+        def ask(question, peer, settings, statement, build, size):
             if question == "nearest":
-                ask("far", peer, settings, statement, build, size, count)
-            answers, took = [], 0.0
-            for query in asked(question, queries, count):
+                ask("far", peer, settings, statement, build, size)
+
+            def answer(query):
                 rows, seconds = server.run(statement, [query] * statement.count("%s"), prepare=True)
-                answers.append([row[0] for row in rows])
-                took += seconds
-            comparison.line(question, peer, settings, count, answers, build, took, server.peak_mb(), size)
+                return [row[0] for row in rows], seconds
+
+            answers, took = ask_each(queries[question], answer)
+            comparison.line(question, peer, settings, answers, build, took, server.peak_mb(), size)
 
         within = f"SELECT id FROM code WHERE hamming(si, %s::{kind}) <= {radius}"
         nearest = f"SELECT hamming(si, %s::{kind}) AS d FROM code ORDER BY d LIMIT {NEAREST}"
         counted = "bit_count((si # %s)::bit(64))" if bits == 64 else f"bit_count(si # %s::{kind})"
-        ask("within", "PostgreSQL", "bit_count, scan", f"SELECT id FROM code WHERE {counted} <= {radius}", 0.0, 0, 20)
-        ask("nearest", "PostgreSQL", "bit_count, scan", f"SELECT {counted} AS d FROM code ORDER BY d LIMIT {NEAREST}", 0.0, 0, 20)
+        ask("within", "PostgreSQL", "bit_count, scan", f"SELECT id FROM code WHERE {counted} <= {radius}", 0.0, 0)
+        ask("nearest", "PostgreSQL", "bit_count, scan", f"SELECT {counted} AS d FROM code ORDER BY d LIMIT {NEAREST}", 0.0, 0)
         _, build = server.run("CREATE INDEX code_si ON code USING hamming (si)")
         ((size,),), _ = server.run("SELECT pg_relation_size('code_si') / count(*) FROM code")
-        ask("within", "simhash_pg", "USING hamming", within, build, size, QUERIES)
-        ask("nearest", "simhash_pg", "USING hamming", nearest, build, size, QUERIES)
+        ask("within", "simhash_pg", "USING hamming", within, build, size)
+        ask("nearest", "simhash_pg", "USING hamming", nearest, build, size)
         if bits == 64:
             four_trees(server, ask, radius)
         if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
@@ -260,7 +265,7 @@ def postgres_peers(comparison, sockets):
             for ef in (40, 400):
                 connection.execute(f"SET hnsw.ef_search = {ef}")
                 statement = f"SELECT (si::bit({bits}) <~> %s::{kind}::bit({bits}))::integer FROM code ORDER BY si::bit({bits}) <~> %s::{kind}::bit({bits}) LIMIT {NEAREST}"
-                ask("nearest", f"pgvector {version} HNSW", f"ef_search {ef}", statement, build, size, QUERIES)
+                ask("nearest", f"pgvector {version} HNSW", f"ef_search {ef}", statement, build, size)
 
 
 def four_trees(server, ask, radius):
@@ -275,7 +280,7 @@ def four_trees(server, ask, radius):
     parts = " || ".join(f"({flips} FROM (SELECT si >> {16 * n} & 65535 AS part) AS p)" for n in range(4))
     statement = f"""WITH q AS MATERIALIZED (SELECT si, {parts} AS flips FROM (SELECT %s::bigint AS si) AS given)
         SELECT id FROM code WHERE ({quarters}) AND bit_count((si # (SELECT si FROM q))::bit(64)) <= {radius}"""
-    ask("within", "PostgreSQL", "four B-trees by hand", statement, build, int(size), QUERIES)
+    ask("within", "PostgreSQL", "four B-trees by hand", statement, build, int(size))
 
 
 def main(results, sockets, rows, bits):
