@@ -10,7 +10,7 @@ STYLE = """.paper { fill: #ffffff; stroke: #d0d7de; } .line { stroke: #d0d7de; }
       text { fill: #f0f6fc; } .small { fill: #9198a1; }
     }"""
 LEFT, WIDTH, HEIGHT = 380, 250, 26
-COLORS = ["#cf222e", "#bf8700", "#8250df", "#2da44e", "#8c959f", "#0969da", "#1b7c83", "#bf3989", "#57606a"]
+COLORS = ["#cf222e", "#bf8700", "#8250df", "#2da44e", "#8c959f", "#0969da", "#1b7c83", "#bf3989", "#57606a", "#9a6700"]
 
 
 def opening(title, height):

@@ -15,8 +15,9 @@ DRAWN = {
     "a sequential scan": True,
     "10,000 new rows joined within 3": False,
     "nearest 10, none near": False,
-    "within 6": False,
-    "within 3": False,
+    "within 6, rows near": False,
+    "within 6, none near": False,
+    "within 3, none near": False,
 }
 
 
