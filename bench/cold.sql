@@ -32,7 +32,7 @@ DECLARE
 BEGIN
     FOR n IN 1..queries LOOP
         EXECUTE current_setting('cold.forget');
-        si := CASE WHEN near THEN hashint8extended(2 * (n * 37::bigint % (rows / 100)) + 1, 2) ELSE hashint8extended(n, 99) END;
+        si := CASE WHEN near THEN hashint8extended(2 * (n * 7919::bigint % (rows / 100)) + 1, 2) ELSE hashint8extended(n, 99) END;
         EXECUTE format('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT id FROM fingerprint WHERE hamming(si, %s) <= %s', si, radius) INTO plan;
         INSERT INTO measured_cold (what, ms, read, cached)
         SELECT format('within %s, %s', radius, CASE WHEN near THEN 'rows near' ELSE 'none near' END), (plan #>> '{0,Execution Time}')::double precision,

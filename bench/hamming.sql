@@ -37,11 +37,11 @@ DECLARE
     asked record;
     spent record;
 BEGIN
-    FOR asked IN SELECT 'r=' || radius AS question, n,
+    FOR asked IN SELECT 'r=' || radius || CASE WHEN near THEN ', rows near' ELSE ', none near' END AS question, n,
                         replace(replace(template, '$si', format('(%s)', si)), '$r', radius::text) AS statement, radius, pass
                  FROM query, unnest(radii) AS radius, generate_series(0, 1) AS pass WHERE n <= queries
                  UNION ALL
-                 SELECT CASE WHEN near THEN 'nearest 10, near ones' ELSE 'nearest 10, none near' END, n,
+                 SELECT CASE WHEN near THEN 'nearest 10, rows near' ELSE 'nearest 10, none near' END, n,
                         format('SELECT id FROM fingerprint ORDER BY hamming(si, %s) LIMIT 10', si), NULL, pass
                  FROM query, generate_series(0, 1) AS pass WHERE nearest AND n <= queries
                  ORDER BY 4, pass, n
@@ -171,7 +171,7 @@ CREATE OR REPLACE FUNCTION by_hand(q bigint, radius integer) RETURNS text LANGUA
         n, (SELECT array_agg(((band(q, n)::integer + 32768) # v) - 32768) FROM strings_within(radius / 4 - (n > radius % 4)::integer) AS v), q, radius), ' UNION ')
     FROM generate_series(0, 3) AS n WHERE radius / 4 - (n > radius % 4)::integer >= 0 $$;
 SELECT count(m.ms) AS "queries by four B-trees, to warm up" FROM query, unnest('{3,6,10,12}'::integer[]) AS radius, run_once(by_hand(si, radius)) AS m WHERE n <= 40;
-INSERT INTO answer SELECT 'four B-trees', 'r=' || radius, n, m.* FROM query, unnest('{3,6,10,12}'::integer[]) AS radius, run_once(by_hand(si, radius)) AS m WHERE n <= 40;
+INSERT INTO answer SELECT 'four B-trees', 'r=' || radius || CASE WHEN near THEN ', rows near' ELSE ', none near' END, n, m.* FROM query, unnest('{3,6,10,12}'::integer[]) AS radius, run_once(by_hand(si, radius)) AS m WHERE n <= 40;
 DROP INDEX fingerprint_band_0, fingerprint_band_1, fingerprint_band_2, fingerprint_band_3;
 \endif
 
@@ -181,5 +181,5 @@ SELECT kind, question, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS ms, pe
 FROM answer GROUP BY kind, question;
 SELECT m.kind, question, round(m.ms::numeric, 3) AS "ms, median", m.pages, m.rows, m.queries,
        round((scan.ms / m.ms)::numeric, 1) AS "times faster than the scan"
-FROM median AS m, LATERAL (SELECT ms FROM median AS s WHERE s.kind = 'scan' AND (s.question = m.question OR s.question = 'r=6' AND m.question LIKE 'r=%')) AS scan
+FROM median AS m, LATERAL (SELECT ms FROM median AS s WHERE s.kind = 'scan' AND (s.question = m.question OR s.question = 'r=6, none near' AND m.question LIKE 'r=%')) AS scan
 ORDER BY kind, length(question) > 5, length(question), question;
