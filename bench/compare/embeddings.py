@@ -16,10 +16,10 @@ import faiss
 import numpy as np
 import psycopg
 import wordllama
-from measure import COLUMNS, Server, cpu_seconds, in_child, or_left_out, report
+from measure import COLUMNS, Server, ask_each, cpu_seconds, in_child, or_left_out, report
 from usearch.index import Index
 
-SEED, QUERIES, NEAREST, BY_CODE = 1, 200, 10, 100
+SEED, QUERIES, NEAREST, BY_CODE = 1, 1_000, 10, 100
 SECTION = "fonts"
 FIELD = re.compile(r"^(\S+): (.*(?:\n .*)*)", re.MULTILINE)
 
@@ -44,7 +44,7 @@ def codes_of(floats, bits, random):
 
 
 class Data:
-    """Stored floats and codes, and 200 texts that are not stored, as queries."""
+    """Stored floats and codes, and texts that are not stored, as queries."""
 
     def __init__(self, floats, sections, bits):
         random = np.random.default_rng(SEED)
@@ -62,8 +62,8 @@ class Data:
         return among[np.argsort(-(self.floats[among] @ query), kind="stable")[:NEAREST]].tolist()
 
     def found(self, question, answers):
-        right = sum(len(set(truth) & set(answer)) for truth, answer in zip(self.truth[question], answers))
-        return right / sum(map(len, self.truth[question]))
+        truths = self.truth[question][:len(answers)]
+        return sum(len(set(truth) & set(answer)) for truth, answer in zip(truths, answers)) / sum(map(len, truths))
 
 
 class Comparison:
@@ -72,6 +72,8 @@ class Comparison:
 
     def line(self, question, peer, settings, answers, build, took, peak, size):
         rows = f"{len(self.data.codes):,} descriptions, {self.data.bits} bits"
+        if len(answers) < QUERIES:
+            settings += f", {len(answers)} queries"
         report(self.writer, question=question, data=rows, peer=peer, settings=settings, found=self.data.found(question, answers),
                false=0.0, build_s=build, query_ms=took / len(answers) * 1000, peak_mb=peak, bytes=size)
 
@@ -79,12 +81,10 @@ class Comparison:
         """A peer that lives in a process; `searches` has (question, settings, rows of one query's code)."""
         data = self.data
 
-        def ask(index, search):
-            return [data.nearest(floats, np.asarray(search(index, code))) for floats, code in data.queries]
-
         def work():
             index, seconds = cpu_seconds(build)
-            return seconds, size(index), [cpu_seconds(lambda: ask(index, search)) for _, _, search in searches]
+            ask = lambda search: lambda query: cpu_seconds(lambda: data.nearest(query[0], np.asarray(search(index, query[1]))))
+            return seconds, size(index), [ask_each(data.queries, ask(search)) for _, _, search in searches]
 
         (seconds, bytes_kept, answers), _, peak = in_child(work)
         for (question, settings, _), (found, took) in zip(searches, answers):
@@ -157,9 +157,9 @@ class Tables:
     def ask(self, peer, settings, statement, build=(0.0, 0), order=None):
         for question, where in (("embeddings", ""), ("section", f"WHERE section = '{SECTION}'")):
             asked = statement.format(where=where, order=self.order.get(order), nearest=NEAREST, by_code=BY_CODE)
-            answers, took = zip(*(self.server.run(asked, query, prepare=True) for query in self.queries))
+            answers, took = ask_each(self.queries, lambda query: self.server.run(asked, query, prepare=True))
             answers = [[row for row, in answer] for answer in answers]
-            self.comparison.line(question, peer, settings, answers, build[0], sum(took), self.server.peak_mb(), build[1])
+            self.comparison.line(question, peer, settings, answers, build[0], took, self.server.peak_mb(), build[1])
 
     def index(self, definition):
         """Makes an index in the place of the one before; the seconds that it took and its bytes a row."""

@@ -9,6 +9,8 @@ import time
 import traceback
 
 COLUMNS = ["question", "data", "peer", "settings", "found", "false", "build_s", "query_ms", "peak_mb", "bytes"]
+# How long all queries of one question may take.
+SECONDS = 40
 
 
 def in_child(work):
@@ -56,6 +58,18 @@ def cpu_seconds(work):
     start = time.process_time()
     result = work()
     return result, time.process_time() - start
+
+
+def ask_each(queries, ask):
+    """The answers of `ask`, which gives one and its seconds, and all seconds: to as many queries as there is time for."""
+    answers, took = [], 0.0
+    for query in queries:
+        answer, seconds = ask(query)
+        answers.append(answer)
+        took += seconds
+        if took > SECONDS:
+            break
+    return answers, took
 
 
 class Server:

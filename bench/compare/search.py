@@ -12,12 +12,12 @@ import sys
 import faiss
 import numpy as np
 import psycopg
-from measure import COLUMNS, Server, cpu_seconds, in_child, report
+from measure import COLUMNS, Server, ask_each, cpu_seconds, in_child, report
 from usearch.index import Index
 
 SEED = 1
 QUERIES = 1_000
-SECONDS, JUDGED = 40, 9
+JUDGED = 9
 FAMILY = 10
 RADIUS = {64: 6, 256: 31}
 NEAREST = 10
@@ -64,18 +64,6 @@ class Truth:
         right = sum(len(truth & set(answer)) for truth, answer in zip(truths, answers))
         told = sum(len(set(answer)) for answer in answers)
         return right / sum(map(len, truths)), (told - right) / max(told, 1)
-
-
-def ask_each(queries, ask):
-    """The answers of `ask`, which gives one and its seconds, and all seconds: to as many queries as there is time for."""
-    answers, took = [], 0.0
-    for query in queries:
-        answer, seconds = ask(query)
-        answers.append(answer)
-        took += seconds
-        if took > SECONDS:
-            break
-    return answers, took
 
 
 class Comparison:
