@@ -1,12 +1,19 @@
 //! Values sorted into buckets: values that agree in some chosen bits are next to each other.
 
 use crate::code::CodeSlice;
-use base::{Heartbeat, OutOfMemory, reserve};
+use base::{Heartbeat, OutOfMemory, extend, fill, filled, reserve};
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// How many values are sorted between two heartbeats.
 const STRIDE: usize = 1 << 16;
+
+/// Fewer rows than this are sorted in one step: the processor's cache has room for them.
+const MANY: usize = 1 << 18;
+
+/// If a group of buckets has more than this fraction of the rows, rows are sorted in one step, too. Memory for
+/// the rows of a group is not counted.
+const MIN_GROUPS: usize = 8;
 
 /// A choice of at most 31 of 64 bits, as runs of neighbouring bits.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +62,47 @@ pub(crate) struct PlacedCodes<'a> {
     pub(crate) places: Option<&'a [u32]>,
 }
 
+impl PlacedCodes<'_> {
+    /// Calls a function with a word of each code and the place of the code.
+    fn each(&self, word: usize, heartbeat: &mut dyn Heartbeat, mut take: impl FnMut(u64, u32)) {
+        let width = self.codes.width();
+        for (number, chunk) in self.codes.words().chunks(STRIDE * width).enumerate() {
+            heartbeat.beat();
+            for (row, &value) in (number * STRIDE..).zip(chunk.iter().skip(word).step_by(width)) {
+                take(value, self.places.map_or(row as u32, |places| places[row]));
+            }
+        }
+    }
+
+    /// Sorts words and places by a number of each word. The first number begins at the index `first`. Returns
+    /// false if more than `most` rows have the same number, without having sorted them.
+    ///
+    /// The rows of number n are counted at index n + 2 of `starts`, where zeros are. Summing up puts the
+    /// beginning of n at index n + 1. That index advances with each row of n, up to the beginning of n + 1.
+    fn sort(
+        self,
+        (word, number): (usize, impl Fn(u64) -> u32),
+        (starts, first, most): (&mut [u32], u32, usize),
+        (values, places): (&mut [u64], &mut [u32]),
+        heartbeat: &mut dyn Heartbeat,
+    ) -> bool {
+        self.each(word, heartbeat, |value, _| starts[number(value) as usize + 2] += 1);
+        if starts[2..].iter().any(|&rows| rows as usize > most) {
+            return false;
+        }
+        starts[1] = first;
+        for number in 2..starts.len() - 1 {
+            starts[number] += starts[number - 1];
+        }
+        self.each(word, heartbeat, |value, place| {
+            let next = &mut starts[number(value) as usize + 1];
+            (values[*next as usize], places[*next as usize]) = (value, place);
+            *next += 1;
+        });
+        true
+    }
+}
+
 /// One word of each code, in the order of buckets, and the places of the codes in the input.
 #[derive(Default)]
 pub(crate) struct RowBuckets {
@@ -87,46 +135,77 @@ impl RowBuckets {
 
     /// Replaces the rows by other rows, sorted by the chosen bits of one of their words. The order of rows in
     /// a bucket is kept.
-    pub(crate) fn fill<'a>(
+    ///
+    /// Many rows are first sorted into groups of buckets, and then those of each group into its buckets. Both
+    /// steps write to few places in memory, which the processor's cache has room for.
+    pub(crate) fn fill(
         &mut self,
-        rows: PlacedCodes<'a>,
+        rows: PlacedCodes<'_>,
         word: usize,
         bits: &BitChoice,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
-        // The rows of bucket b are counted at index b + 2. Summing up puts the beginning of bucket b at index
-        // b + 1. That number advances as the bucket is filled, up to the beginning of bucket b + 1.
-        self.starts.clear();
-        reserve(&mut self.starts, bits.buckets() as usize + 2)?;
-        self.starts.resize(bits.buckets() as usize + 2, 0);
-        let width = rows.codes.width();
-        let chunks = || rows.codes.words().chunks(STRIDE * width);
-        let values = |chunk: &'a [u64]| chunk.iter().skip(word).step_by(width).copied();
-        for chunk in chunks() {
-            heartbeat.beat();
-            for value in values(chunk) {
-                self.starts[bits.of(value) as usize + 2] += 1;
-            }
-        }
-        self.largest = self.starts.iter().copied().max().unwrap_or(0) as usize;
-        for bucket in 2..self.starts.len() {
-            self.starts[bucket] += self.starts[bucket - 1];
-        }
+        let (count, buckets) = (rows.codes.len(), bits.buckets() as usize);
         // The rows of an earlier call are overwritten, so memory is only reserved for additional rows.
-        let more = rows.codes.len().saturating_sub(self.values.len());
+        let more = count.saturating_sub(self.values.len());
         reserve(&mut self.values, more)?;
         reserve(&mut self.places, more)?;
-        self.values.resize(rows.codes.len(), 0);
-        self.places.resize(rows.codes.len(), 0);
-        for (number, chunk) in chunks().enumerate() {
-            heartbeat.beat();
-            for (row, value) in (number * STRIDE..).zip(values(chunk)) {
-                let next = &mut self.starts[bits.of(value) as usize + 1];
-                self.values[*next as usize] = value;
-                self.places[*next as usize] = rows.places.map_or(row as u32, |places| places[row]);
-                *next += 1;
+        self.values.resize(count, 0);
+        self.places.resize(count, 0);
+        let Self { values, places, starts, .. } = self;
+        starts.clear();
+        fill(starts, 0, buckets + 2, heartbeat)?;
+        let of_group = bits.mask.count_ones().div_ceil(2);
+        let mut groups = filled(0, (buckets >> of_group) + 2, heartbeat)?;
+        let in_groups = (word, |value| bits.of(value) >> of_group);
+        let most = count / MIN_GROUPS;
+        if count >= MANY && rows.sort(in_groups, (&mut groups, 0, most), (values, places), heartbeat) {
+            let (mut group_values, mut group_places) = (Vec::new(), Vec::new());
+            for (group, range) in groups.windows(2).take(buckets >> of_group).enumerate() {
+                let range = range[0] as usize..range[1] as usize;
+                group_values.clear();
+                group_places.clear();
+                extend(&mut group_values, &values[range.clone()])?;
+                extend(&mut group_places, &places[range.clone()])?;
+                let rows =
+                    PlacedCodes { codes: CodeSlice::new(&group_values, 1), places: Some(&group_places) };
+                let starts = &mut starts[group << of_group..][..(1 << of_group) + 2];
+                let number = (0, |value| bits.of(value) & ((1 << of_group) - 1));
+                rows.sort(number, (starts, range.start as u32, count), (values, places), heartbeat);
             }
+        } else {
+            rows.sort((word, |value| bits.of(value)), (starts, 0, count), (values, places), heartbeat);
         }
+        let rows_of = |starts: &[u32]| starts[1] - starts[0];
+        self.largest = self.starts[..=buckets].windows(2).map(rows_of).max().unwrap_or(0) as usize;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_rows_are_sorted_as_by_a_stable_sort() {
+        let seed = 0x9E37_79B9_7F4A_7C15_u64;
+        for (mask, spread) in
+            [(0xFFFF_F000, u64::MAX), (0x0F0F_0F0F, u64::MAX), (0xFFFF, 0xFF00), (0, 0), (1 << 63, 1 << 63)]
+        {
+            let code = |row: u64| [row, row.wrapping_mul(seed).rotate_left(29) & spread];
+            let codes: Vec<u64> = (0..MANY as u64 + 7).flat_map(code).collect();
+            let bits = BitChoice::of_mask(mask);
+            let rows = PlacedCodes { codes: CodeSlice::new(&codes, 2), places: None };
+            let mut sorted = RowBuckets::default();
+            sorted.fill(rows, 1, &bits, &mut || {}).unwrap();
+            let mut expected: Vec<(u64, u32)> = codes.chunks(2).map(|code| code[1]).zip(0..).collect();
+            expected.sort_by_key(|&(value, _)| bits.of(value));
+            assert!(
+                sorted.values.iter().copied().zip(sorted.places.iter().copied()).eq(expected),
+                "{mask:x}"
+            );
+            let ends: Vec<usize> = (0..bits.buckets()).map(|bucket| sorted.range(bucket).len()).collect();
+            assert_eq!((ends.iter().sum(), ends.iter().max()), (codes.len() / 2, Some(&sorted.largest)));
+        }
     }
 }
