@@ -234,9 +234,9 @@ impl Deref for PlannedIndex<'_> {
 ///
 /// # Safety
 /// Nobody may read them while one of them is changed.
-pub(crate) unsafe fn changed_indexes<'p>(
-    relation: &'p pg_sys::RelOptInfo,
-) -> impl Iterator<Item = &'p mut pg_sys::IndexOptInfo> {
+pub(crate) unsafe fn changed_indexes(
+    relation: &pg_sys::RelOptInfo,
+) -> impl Iterator<Item = &mut pg_sys::IndexOptInfo> {
     // SAFETY: the list has the relation's indexes, each once.
     unsafe { Exprs::new(relation.indexlist).iter().map(|index| &mut *index.pointer().cast()) }
 }
