@@ -66,19 +66,23 @@ unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys:
     }
 }
 
-/// Prefetches the beginning and the end of the page in this shared buffer. The buffer may be free or have
-/// another page meanwhile, and any number is allowed.
+/// Prefetches the header of this shared buffer, and the beginning and the end of its page. The buffer may be
+/// free or have another page meanwhile, and any number is allowed.
 #[inline]
 pub(super) fn load(buffer: pg_sys::Buffer) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the pointer does not change while the process runs.
-        let buffers: *const i8 = unsafe { pg_sys::BufferBlocks }.cast();
-        let page = buffers.wrapping_add((buffer as usize).wrapping_sub(1).wrapping_mul(PAGE_SIZE));
-        for place in (0..LINES).map(|line| line * LINE).chain([PAGE_SIZE - LINE]) {
+        // SAFETY: the pointers do not change while the process runs.
+        let (headers, pages) = unsafe { (pg_sys::BufferDescriptors, pg_sys::BufferBlocks) };
+        let number = (buffer as usize).wrapping_sub(1);
+        let page = pages.cast::<i8>().wrapping_add(number.wrapping_mul(PAGE_SIZE));
+        let lines = (0..LINES).map(|line| line * LINE).chain([PAGE_SIZE - LINE]);
+        for line in
+            [headers.wrapping_add(number).cast()].into_iter().chain(lines.map(|at| page.wrapping_add(at)))
+        {
             // SAFETY: a prefetch is a hint, which is allowed for any address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(page.wrapping_add(place)) };
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

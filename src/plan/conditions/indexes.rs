@@ -24,7 +24,8 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
             let has_whole_codes = unsafe { *index.canreturn };
             let may_lack_condition =
                 !distances.is_empty() || !PlannedIndex(index).predicate().is_empty() && has_whole_codes;
-            let is_of_words = CodeType::of(PlannedIndex(index).first_type()).is_some_and(CodeType::is_integer);
+            let is_of_words =
+                CodeType::of(PlannedIndex(index).first_type()).is_some_and(CodeType::is_integer);
             let can_order = distances.len() == 1 || is_of_words;
             // PostgreSQL checks that workers can compute the conditions, but not the ORDER BY.
             let can_divide = !is_of_words && distances.iter().all(|it| planner.is_parallel_safe(*it));
