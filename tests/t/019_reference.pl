@@ -1,5 +1,5 @@
-# docs/reference.md and docs/developers/reference-internal.md name every object of the extension, and every parameter of the
-# functions that users can call.
+# docs/reference.md and docs/developers/reference-internal.md name every object of the extension, every parameter of the
+# functions that users can call, and every configuration parameter.
 
 use strict;
 use warnings;
@@ -35,6 +35,15 @@ for my $function (split /\n/, $functions)
 	my ($name, @parameters) = split / /, $function;
 	my $call = join '[^`|]*', @parameters ? "$name\\(" : $name, map { "\\b\Q$_\E\\b" } @parameters;
 	like($reference, qr/(?<!\w)$call/, "$name(" . join(', ', @parameters) . ') is in the reference');
+}
+
+# A configuration parameter, with its type and its default.
+my $parameters = $node->safe_psql('postgres', q{LOAD 'simhash_pg';
+	SELECT name || ' ' || replace(vartype, 'bool', 'boolean') || ' ' || boot_val FROM pg_settings WHERE name LIKE 'simhash\_pg.%' ORDER BY 1});
+for my $parameter (split /\n/, $parameters)
+{
+	my ($name, $type, $default) = split / /, $parameter;
+	like($reference, qr/^- `\Q$name\E` \(`\Q$type\E`\):(?:(?!^- ).)*The default is `\Q$default\E`/ms, "$name is in the reference");
 }
 
 # An empty line ends a table: rows after it have no header, and are shown as plain text.
