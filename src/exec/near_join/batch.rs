@@ -13,12 +13,11 @@ use pgrx::pg_sys::Datum;
 pub(super) type JoinBatch = BySide<JoinSide>;
 
 impl JoinBatch {
-    pub(super) fn new(stored: &StoredJoin, BySide([outer, inner]): BySide<KeptColumns>) -> Self {
-        let empty = |side, columns| {
+    pub(super) fn new(stored: &StoredJoin, mut columns: BySide<KeptColumns>) -> Self {
+        Self::of(|side| {
             let types = stored.near.iter().map(|&(_, codes)| codes);
-            JoinSide::new(columns, stored.kind.notes_matches(side), types)
-        };
-        Self([empty(Side::Outer, outer), empty(Side::Inner, inner)])
+            JoinSide::new(std::mem::take(&mut columns[side]), stored.kind.notes_matches(side), types)
+        })
     }
 
     /// Raises the error of `hamming` if the codes of the two sides have different lengths.

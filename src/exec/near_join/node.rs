@@ -87,8 +87,9 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         let child_flags =
             flags & !(pg_sys::EXEC_FLAG_REWIND | pg_sys::EXEC_FLAG_BACKWARD | pg_sys::EXEC_FLAG_MARK) as i32;
         let &mut [outer, inner] = elements(plan.custom_plans) else { return };
-        let children = [outer, inner].map(|child| pg_sys::ExecInitNode(child.cast(), estate, child_flags));
-        for child in children {
+        let plans = BySide([outer, inner]);
+        let children = plans.map(|child| pg_sys::ExecInitNode(child.cast(), estate, child_flags));
+        for child in children.0 {
             (*node).custom_ps = pg_sys::lappend((*node).custom_ps, child.cast());
         }
         let stored = StoredJoin::read(plan.custom_private);
@@ -101,7 +102,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             Some(_) => (null_mut(), (*(*parent).ps_ProjInfo).pi_state.resultslot),
             None => ((*parent).ps_ProjInfo, row),
         };
-        let of_children = [outer, inner].map(|child| Exprs::new((*child.cast::<pg_sys::Plan>()).targetlist));
+        let of_children = plans.map(|child| Exprs::new((*child.cast::<pg_sys::Plan>()).targetlist));
         let columns = kept_columns(&expressions, columns, of_children, direct);
         let near = running_conditions(&stored, &expressions, parent);
         let output = JoinOutput::new(OutputParts {
@@ -115,7 +116,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         // Columns that are not kept are NULL.
         virtual_row(row).1.fill(true);
         let join = NearJoin::new(JoinParts {
-            reader: RowReader::new(ReaderParts { children: BySide(children), near, context, row }),
+            reader: RowReader::new(ReaderParts { children, near, context, row }),
             batch: JoinBatch::new(&stored, columns),
             size: BatchSize::new(&stored),
             output,
@@ -137,12 +138,12 @@ unsafe fn running_conditions(
 ) -> Vec<RunningCondition> {
     // SAFETY: as the caller promises.
     let initial = |expr: Expr| unsafe { pg_sys::ExecInitExpr(expr.pointer().cast(), parent) };
-    let near = expressions.arguments().zip(&stored.near).filter_map(|(args, &(outer, _))| {
-        let codes = [args.get(outer)?, args.get(1 - outer)?].map(initial);
-        Some(RunningCondition { codes: BySide(codes), radius: initial(args.get(2)?) })
-    });
+    let running = |(codes, radius): (BySide<Expr>, Expr)| RunningCondition {
+        codes: codes.map(initial),
+        radius: initial(radius),
+    };
     // Bounded: as many as the query has conditions.
-    near.collect()
+    expressions.served(stored).map(running).collect()
 }
 
 /// The columns of both sides that the node returns, if it has nothing to compute for a pair.
@@ -162,7 +163,7 @@ fn direct_columns(expressions: &StoredExpressions, returned: Exprs) -> Option<Ve
 fn kept_columns(
     expressions: &StoredExpressions,
     returned: Exprs,
-    children: [Exprs; 2],
+    children: BySide<Exprs>,
     direct: Option<Vec<usize>>,
 ) -> BySide<KeptColumns> {
     let read = [returned, expressions.conditions, expressions.filter].into_iter();
@@ -173,7 +174,7 @@ fn kept_columns(
         .filter_map(|column| usize::try_from(column.varattno - 1).ok())
         .collect();
     let mut first = 0;
-    BySide(children.map(|columns| {
+    children.map(|columns| {
         let of_child = first..first + columns.len();
         first = of_child.end;
         let kept = columns.all().zip(of_child).map(|(column, place)| {
@@ -186,7 +187,7 @@ fn kept_columns(
         });
         // Bounded: as above.
         kept.collect()
-    }))
+    })
 }
 
 fn expression_of(entry: &pg_sys::TargetEntry) -> Expr<'_> {
@@ -208,14 +209,14 @@ unsafe extern "C-unwind" fn rescan(node: *mut CustomScanState) {
         let changed = (*node).ss.ps.chgParam;
         let children = children(node);
         if !changed.is_null() {
-            children.iter().for_each(|&child| pg_sys::UpdateChangedParamSet(child, changed));
+            children.0.iter().for_each(|&child| pg_sys::UpdateChangedParamSet(child, changed));
         }
         // If an inner code is computed by an expression, it may depend on a parameter that has changed.
         let plan = &*(*node).ss.ps.plan.cast::<CustomScan>();
-        let near = StoredExpressions::read(plan).arguments().zip(StoredJoin::read(plan.custom_private).near);
-        let mut codes = near.map(|(args, (outer, _))| args.get(1 - outer));
-        let are_columns = codes.all(|code| code.is_some_and(Expr::is::<pg_sys::Var>));
-        let [outer, inner] = children;
+        let (stored, expressions) = (StoredJoin::read(plan.custom_private), StoredExpressions::read(plan));
+        let are_columns =
+            expressions.served(&stored).all(|(codes, _)| codes[Side::Inner].is::<pg_sys::Var>());
+        let BySide([outer, inner]) = children;
         let keeps_inner =
             (*inner).chgParam.is_null() && (changed.is_null() || are_columns) && join.has_whole_inner();
         join.restart(keeps_inner);
@@ -235,7 +236,7 @@ unsafe extern "C-unwind" fn end(node: *mut CustomScanState) {
     unsafe {
         let join = join_of(node);
         join.end();
-        children(node).iter().for_each(|&child| pg_sys::ExecEndNode(child));
+        children(node).0.iter().for_each(|&child| pg_sys::ExecEndNode(child));
     }
 }
 
@@ -243,10 +244,10 @@ unsafe extern "C-unwind" fn end(node: *mut CustomScanState) {
 ///
 /// # Safety
 /// The node must be one that [`begin`] has begun.
-unsafe fn children(node: *mut CustomScanState) -> [*mut pg_sys::PlanState; 2] {
+unsafe fn children(node: *mut CustomScanState) -> BySide<*mut pg_sys::PlanState> {
     // SAFETY: `begin` has set the two children, as the caller promises.
     let children = unsafe { elements((*node).custom_ps) };
-    Side::BOTH.map(|side| children[side as usize].cast())
+    BySide::of(|side| children[side as usize].cast())
 }
 
 #[pg_guard]

@@ -38,7 +38,7 @@ impl OutputParts {
 pub(super) struct JoinOutput {
     parts: OutputParts,
     /// Outer rows of the batch that found their first match there, each with that inner row.
-    matches: Vec<[BatchRow; 2]>,
+    matches: Vec<BySide<BatchRow>>,
     /// The next of these, or the next row of a side that may be unmatched.
     next: usize,
 }
@@ -67,12 +67,12 @@ impl JoinOutput {
         codes: BySide<CodePlace>,
         work: &mut JoinWork,
     ) -> Option<*mut TupleTableSlot> {
-        let rows = Side::BOTH.map(|side| batch[side].row(codes[side]));
+        let rows = BySide::of(|side| batch[side].row(codes[side]));
         if !self.joins(batch, rows, work) {
             return None;
         }
         for side in Side::BOTH {
-            batch[side].note_match(rows[side as usize]);
+            batch[side].note_match(rows[side]);
         }
         self.filtered(work)
     }
@@ -85,9 +85,10 @@ impl JoinOutput {
         codes: BySide<CodePlace>,
         work: &mut JoinWork,
     ) -> Result<(), OutOfMemory> {
-        let rows = Side::BOTH.map(|side| batch[side].row(codes[side]));
+        let rows = BySide::of(|side| batch[side].row(codes[side]));
         let is_match = self.parts.conditions.is_null() || self.joins(batch, rows, work);
-        if is_match && batch[Side::Outer].note_match(rows[0]) && self.kind().returns_matches() {
+        // An anti join returns no matched rows.
+        if is_match && batch[Side::Outer].note_match(rows[Side::Outer]) && self.kind() != JoinKind::Anti {
             push(&mut self.matches, rows)?;
         }
         Ok(())
@@ -120,7 +121,7 @@ impl JoinOutput {
             let row = BatchRow(self.next as u32);
             self.next += 1;
             if !batch[side].is_matched(row) {
-                self.put(batch, Side::BOTH.map(|other| (other == side).then_some(row)));
+                self.put(batch, BySide::of(|other| (other == side).then_some(row)));
                 let row = self.filtered(work);
                 if row.is_some() {
                     return row;
@@ -132,7 +133,7 @@ impl JoinOutput {
     }
 
     /// Makes a pair the current row. Returns whether it satisfies the other conditions of the join.
-    fn joins(&self, batch: &JoinBatch, rows: [BatchRow; 2], work: &mut JoinWork) -> bool {
+    fn joins(&self, batch: &JoinBatch, rows: BySide<BatchRow>, work: &mut JoinWork) -> bool {
         check_for_interrupts();
         self.put(batch, rows.map(Some));
         // SAFETY: the node is being executed, and has a current row.
@@ -142,7 +143,7 @@ impl JoinOutput {
     }
 
     /// Makes an outer row and an inner row the current row. One of them may be missing.
-    fn put(&self, batch: &JoinBatch, rows: [Option<BatchRow>; 2]) {
+    fn put(&self, batch: &JoinBatch, rows: BySide<Option<BatchRow>>) {
         // SAFETY: the node is being executed.
         unsafe {
             let OutputParts { context, row, .. } = self.parts;
@@ -150,7 +151,7 @@ impl JoinOutput {
                 reset(context);
                 (*context).ecxt_scantuple = row;
             }
-            batch.put(BySide(rows), virtual_row(row));
+            batch.put(rows, virtual_row(row));
         }
     }
 

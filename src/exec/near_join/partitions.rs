@@ -67,22 +67,12 @@ impl JoinPartitions {
     pub(super) unsafe fn new(
         kind: JoinKind,
         radii: &[u32],
-        SpilledRows { files, summaries }: SpilledRows,
+        SpilledRows { files: all, summaries }: SpilledRows,
         (batch, sharing): (&mut JoinBatch, Option<Sharing>),
         memory: MemoryContext,
     ) -> Result<Self, SqlError> {
-        let (tasks, divided) = (Vec::new(), Vec::new());
-        let mut partitions = Self {
-            kind,
-            plan: None,
-            tasks,
-            begun: 0,
-            sharing,
-            all: files,
-            divided,
-            memory,
-            has_ended_all: false,
-        };
+        let (plan, tasks, divided, begun, has_ended_all) = (None, Vec::new(), Vec::new(), 0, false);
+        let mut partitions = Self { kind, plan, tasks, begun, sharing, all, divided, memory, has_ended_all };
         let has_codes = |side| summaries[side].coded > 0;
         for (side, other) in [(Side::Outer, Side::Inner), (Side::Inner, Side::Outer)] {
             batch[side].expect_lengths(&summaries[side].lengths);

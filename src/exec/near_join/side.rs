@@ -275,10 +275,9 @@ impl JoinSide {
             if let Some(problem) = self.problem.take().or_else(|| others.problem.take()) {
                 return Err(problem);
             }
-            self.codes
-                .iter()
-                .zip(&others.codes)
-                .try_for_each(|(codes, others)| codes.check_length(others))?;
+            for (codes, others) in self.codes.iter().zip(&others.codes) {
+                codes.check_length(others)?;
+            }
         }
         Ok(())
     }

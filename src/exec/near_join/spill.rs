@@ -29,14 +29,13 @@ impl Spill<'_> {
     /// # Safety
     /// As for [`RowFile::create`].
     pub(super) unsafe fn write(mut self, memory: MemoryContext) -> Result<SpilledRows, SqlError> {
-        // SAFETY: as the caller promises.
-        let [mut outer, mut inner] = Side::BOTH.map(|_| unsafe { RowFile::create(memory) });
-        let of_inner = self.write_side(Side::Inner, &mut inner, None)?;
-        let of_outer = self.write_side(Side::Outer, &mut outer, None)?;
-        let summaries = BySide([of_outer, of_inner]);
-        let files = [(outer, Side::Outer), (inner, Side::Inner)];
-        let files =
-            BySide(files.map(|(file, side)| SideFiles::new(vec![(file, self.batch[side].format().codes)])));
+        let (mut files, mut summaries) = (BySide::<SideFiles>::default(), BySide::<SideSummary>::default());
+        for side in [Side::Inner, Side::Outer] {
+            // SAFETY: as the caller promises.
+            let mut file = unsafe { RowFile::create(memory) };
+            summaries[side] = self.write_side(side, &mut file, None)?;
+            files[side] = SideFiles::new(vec![(file, self.batch[side].format().codes)]);
+        }
         Ok(SpilledRows { files, summaries })
     }
 

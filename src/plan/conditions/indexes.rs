@@ -21,9 +21,9 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
         if is_hamming(index) {
             let distances = distances_sorted_by(planner, relation, ours);
             // SAFETY: the array has an element for each column.
-            let has_whole_codes = unsafe { *index.canreturn };
+            let returns_codes = unsafe { *index.canreturn };
             let may_lack_condition =
-                !distances.is_empty() || !PlannedIndex(index).predicate().is_empty() && has_whole_codes;
+                !distances.is_empty() || !PlannedIndex(index).predicate().is_empty() && returns_codes;
             let is_of_words =
                 CodeType::of(PlannedIndex(index).first_type()).is_some_and(CodeType::is_integer);
             let can_order = distances.len() == 1 || is_of_words;

@@ -3,7 +3,7 @@
 //! If a query has a table, the planner's hook has turned comparisons into these calls. In other queries, such
 //! as joins of VALUES, arrays and CTEs, the comparisons are still there, and this file reads them.
 
-use super::kind::JoinKind;
+use super::kind::{BySide, JoinKind, Side};
 use crate::estimate::condition::{Within, bits_of};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
@@ -23,8 +23,8 @@ pub(super) struct NearCondition<'p> {
     /// Whether the node finds exactly the pairs of the condition. Otherwise the condition is tested as well:
     /// if the call does not imply it, or if codes may be longer than those that the node compares as a whole.
     pub(super) is_whole: bool,
-    /// The number of the call's argument that is of the outer side.
-    pub(super) outer: usize,
+    /// The side of the call's first argument. The second one is of the other side.
+    pub(super) first: Side,
     pub(super) codes: CodeType,
     /// The number of bits and the radius by which costs are estimated: known from the query, or assumed.
     bits: u32,
@@ -66,7 +66,7 @@ impl<'p> NearCondition<'p> {
         if found.is_empty() || ExtensionOids::known().is_none() {
             return None;
         }
-        let cost = |found: &Self| found.comparisons([outer.rows, inner.rows]);
+        let cost = |found: &Self| found.comparisons(BySide([outer.rows, inner.rows]));
         found.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
         Some(found)
     }
@@ -89,9 +89,9 @@ impl<'p> NearCondition<'p> {
         };
         let Within { a, b, .. } = within;
         let are_of = |a, b| planner.is_of(a, outer.relids) && planner.is_of(b, inner.relids);
-        let outer = match () {
-            () if are_of(a, b) => 0,
-            () if are_of(b, a) => 1,
+        let first = match () {
+            () if are_of(a, b) => Side::Outer,
+            () if are_of(b, a) => Side::Inner,
             () => return None,
         };
         if planner.has_relations(within.radius) && is_only_plan {
@@ -108,12 +108,11 @@ impl<'p> NearCondition<'p> {
         let lengths = [a, b].map(bits_of);
         let has_known_length = lengths.iter().all(Option::is_some);
         // The node compares only the first bits of longer codes. Two codes of different lengths are an error.
-        let are_compared_whole = lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
-        let is_whole = is_whole && are_compared_whole;
+        is_whole &= lengths.iter().flatten().any(|&bits| bits <= MAX_BITS);
         let call = if expr == written { clause } else { with_clause(planner, clause, expr) };
         let bits = within.bits().unwrap_or(hamming::BITS).min(MAX_BITS);
         let radius = within.expected_radius(planner).min(bits);
-        Some(Self { clause, call, is_whole, outer, codes, bits, radius, has_known_length })
+        Some(Self { clause, call, is_whole, first, codes, bits, radius, has_known_length })
     }
 
     /// Whether the query has the call itself.
@@ -188,7 +187,7 @@ impl<'p> NearCondition<'p> {
     }
 
     /// Comparisons of words to find the near pairs between so many rows of each side.
-    pub(super) fn comparisons(&self, [outer, inner]: [f64; 2]) -> f64 {
+    pub(super) fn comparisons(&self, BySide([outer, inner]): BySide<f64>) -> f64 {
         cost_between(outer, inner, self.bits, self.radius)
     }
 }

@@ -19,6 +19,16 @@ impl Side {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct BySide<T>(pub(crate) [T; 2]);
 
+impl<T> BySide<T> {
+    pub(crate) fn of(make: impl FnMut(Side) -> T) -> Self {
+        Self(Side::BOTH.map(make))
+    }
+
+    pub(crate) fn map<U>(self, make: impl FnMut(T) -> U) -> BySide<U> {
+        BySide(self.0.map(make))
+    }
+}
+
 impl<T> Index<Side> for BySide<T> {
     type Output = T;
 
@@ -86,11 +96,6 @@ impl JoinKind {
             Side::Outer => matches!(self, Self::Left | Self::Full | Self::Anti),
             Side::Inner => matches!(self, Self::Right | Self::Full),
         }
-    }
-
-    /// Whether matched rows are returned. An anti join returns none.
-    pub(crate) fn returns_matches(self) -> bool {
-        self != Self::Anti
     }
 
     /// Whether the join has to note which rows of a side are matched.

@@ -1,7 +1,7 @@
 //! The cost of a near join, and the paths that it proposes to the planner.
 
 use super::condition::NearCondition;
-use super::kind::{JoinKind, Side};
+use super::kind::{BySide, JoinKind, Side};
 use super::memory;
 use super::plan::PATH_METHODS;
 use super::stored::{StoredJoin, StoredPath};
@@ -82,9 +82,10 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     path.path.pathtype = NodeTag::T_CustomScan;
     path.path.parent = join.pointer();
     path.path.pathtarget = join.reltarget;
+    let processes = |workers| f64::from(workers + i32::from(setting!(parallel_leader_participation)));
     let (portion, count) = match workers {
         Workers::None => (0.0, 0),
-        Workers::ShareOuter(count) => (outer_portion(sides, count), count),
+        Workers::ShareOuter(count) => ((sides.outer.rows / processes(count)).max(1.0), count),
         Workers::ShareBoth(count) => (0.0, count),
     };
     path.path.parallel_workers = count;
@@ -96,29 +97,20 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     compat::add_disabled_nodes(&mut path.path, [outer, inner]);
     // SAFETY: the lists have nodes of the planner, and the path belongs to the join.
     unsafe {
-        path.custom_paths = [outer, inner]
-            .map(|path| Expr::new(from_ref(path).cast_mut()))
-            .into_iter()
-            .collect::<Exprs>()
-            .pointer();
+        let children = [outer, inner].map(|path| Expr::new(from_ref(path).cast_mut()));
+        path.custom_paths = Exprs::of(&children).pointer();
         let stored = StoredJoin {
             kind: sides.kind,
             may_end_early: sides.planner.info().tuple_fraction > 0.0,
             portion: portion as usize,
             // Bounded: as many as the query has conditions.
-            near: sides.near.iter().map(|near| (near.outer, near.codes)).collect(),
+            near: sides.near.iter().map(|near| (near.first, near.codes)).collect(),
         };
         let calls = sides.near.iter().map(|near| Expr::of(near.call)).collect();
         path.custom_private = StoredPath { join: stored.write(), calls, others: sides.others }.write();
         path.methods = &raw const PATH_METHODS.0;
         join.propose(from_mut(path).cast(), count > 0);
     }
-}
-
-/// The estimated number of outer rows for each process of a parallel plan.
-fn outer_portion(sides: &Sides, workers: i32) -> f64 {
-    let processes = workers + i32::from(setting!(parallel_leader_participation));
-    (sides.outer.rows / f64::from(processes)).max(1.0)
 }
 
 /// The cost before the first row, and the total cost. Before the first row, the whole inner side is read, and
@@ -135,7 +127,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         true => ((sides.outer.rows / outer.rows).max(1.0), sides.inner.rows),
         false => (1.0, inner.rows),
     };
-    let read = [outer.rows * processes, inner_rows].map(|rows| rows.max(1.0));
+    let read = BySide([outer.rows * processes, inner_rows]).map(|rows| rows.max(1.0));
     // Pairs that are near by the code that selects the fewest pairs are tested by the other conditions.
     let least =
         sides.near.iter().map(|near| near.selectivity(sides.planner, sides.special)).fold(1.0, f64::min);
@@ -157,7 +149,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
         + searched.comparisons(read) / processes / COMPARISONS_PER_OPERATOR * operator
         + near * quals.per_tuple
         + rows * (tuple + target.per_tuple)
-        + file_pages(searched, sides, [outer, inner], read, is_shared) / processes
+        + file_pages(searched, sides, BySide([outer, inner]), read, is_shared) / processes
             * page
             * PAGE_READS_PER_FILE_PAGE;
     [startup, startup + run]
@@ -168,16 +160,16 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
 fn file_pages(
     searched: &NearCondition,
     sides: &Sides,
-    paths: [&Path; 2],
-    rows: [f64; 2],
+    paths: BySide<&Path>,
+    rows: BySide<f64>,
     is_shared: bool,
 ) -> f64 {
     let codes = sides.near.iter().map(NearCondition::bytes).sum::<f64>();
-    let [outer, inner] = [0, 1].map(|side| {
+    let BySide([outer, inner]) = BySide::of(|side| {
         // SAFETY: a path of the planner has a target.
         rows[side] * (f64::from(unsafe { (*paths[side].pathtarget).width }) + codes)
     });
-    if inner + rows[1] * BYTES_PER_ROW <= memory::of_inner() as f64 && !is_shared {
+    if inner + rows[Side::Inner] * BYTES_PER_ROW <= memory::of_inner() as f64 && !is_shared {
         return 0.0;
     }
     let most = outer.max(inner);

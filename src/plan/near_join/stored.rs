@@ -1,7 +1,7 @@
 //! What a near join stores in its path and in its node of the plan: all that the executor gets from the
 //! planner.
 
-use super::kind::JoinKind;
+use super::kind::{BySide, JoinKind, Side};
 use crate::pg::code::CodeType;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
@@ -15,14 +15,14 @@ pub(crate) struct StoredJoin {
     pub(crate) may_end_early: bool,
     /// Outer rows that the process is expected to get in a parallel plan; 0 in other plans.
     pub(crate) portion: usize,
-    /// For each condition that the node serves: the number of the outer side's argument, and the type of the
+    /// For each condition that the node serves: the side of the call's first argument, and the type of the
     /// codes.
-    pub(crate) near: Vec<(usize, CodeType)>,
+    pub(crate) near: Vec<(Side, CodeType)>,
 }
 
 impl StoredJoin {
     pub(super) fn write(&self) -> *mut List {
-        let near = self.near.iter().flat_map(|&(outer, codes)| [outer as i32, codes as i32]);
+        let near = self.near.iter().flat_map(|&(first, codes)| [first as i32, codes as i32]);
         let numbers =
             [self.kind as i32, self.may_end_early.into(), self.portion as i32].into_iter().chain(near);
         // SAFETY: the function makes a list of integers.
@@ -39,7 +39,7 @@ impl StoredJoin {
         // Bounded: as many as the query has conditions.
         let near = (3..numbers.len())
             .step_by(2)
-            .map(|place| (number(place), CodeType::ALL[number(place + 1)]))
+            .map(|place| (Side::BOTH[number(place)], CodeType::ALL[number(place + 1)]))
             .collect();
         Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, portion: number(2), near }
     }
@@ -95,9 +95,12 @@ impl<'p> StoredExpressions<'p> {
         }
     }
 
-    /// The arguments of each condition that the node serves.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = Exprs<'p>> + use<'p> {
-        self.near.iter().filter_map(Expr::as_function).map(|call| call.args)
+    /// The codes of each condition that the node serves, and its radius.
+    pub(crate) fn served(&self, stored: &StoredJoin) -> impl Iterator<Item = (BySide<Expr<'p>>, Expr<'p>)> {
+        self.near.iter().zip(&stored.near).filter_map(|(call, &(first, _))| {
+            let [a, b, radius] = call.as_function()?.args()?;
+            Some((BySide(if first == Side::Outer { [a, b] } else { [b, a] }), radius))
+        })
     }
 }
 
