@@ -3,9 +3,10 @@
 //! The records belong to PostgreSQL's generic WAL, so every server can replay them without this library.
 //! PostgreSQL's own functions for generic WAL copy each page, and compare it byte by byte with the copy. That
 //! takes 2 µs per page, which would be most of the time of an insert, since an insert changes four pages. We
-//! know what we change, and write the same record ourselves: for each page a list of (offset, length, bytes),
-//! or its full image. The format is that of generic_xlog.c in PostgreSQL 15 to 19, as its first comment says;
-//! `tests/t/037_wal.pl` has each kind of record replayed.
+//! know what we change, and write such a record ourselves: for each page a list of (offset, length, bytes),
+//! or its full image. The format is that of generic_xlog.c in PostgreSQL 15 to 19, as its first comment says.
+//! Our lists contain all that we write, PostgreSQL's only the bytes that differ, joined if they are close. So
+//! `tests/t/037_wal.pl` compares no records, but the pages after replay (`wal_consistency_checking`).
 //!
 //! One record has all pages of a change, and is written while all of them are locked. A page's LSN keeps it
 //! from reaching the disk before its record. The first record about a page after a checkpoint has the page's
