@@ -10,7 +10,7 @@ import traceback
 
 COLUMNS = ["question", "data", "peer", "settings", "found", "false", "build_s", "query_ms", "peak_mb", "bytes"]
 # How long all queries of one question may take.
-SECONDS = 40
+SECONDS = 20
 
 
 def in_child(work):

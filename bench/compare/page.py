@@ -45,7 +45,7 @@ near codes, near pairs, the duplicates of a corpus, and quotations. It is not th
 
 `make compare` runs all programs, each in one thread of a machine with two cores, on PostgreSQL 15; the AMD EPYC has 32 MB
 of last-level cache. Times are processor times, and can vary by a fifth from run to run. The time of a search is the average
-over 1,000 different queries, or over fewer where a table says so, because the program answered no more within 40 s. *Found*
+over 1,000 different queries, or over fewer where a table says so, of programs that take long. *Found*
 is the share of what an exhaustive comparison finds, or of what was planted. *False* is the share of wrong answers, or for a corpus, the share of
 texts that are not copies. *Memory* is what the other program used, and bytes per row are in addition to the code or the
 text. Thresholds are those that users choose, or the best ones by F1. The directory `bench/compare` contains more results,

@@ -1,7 +1,7 @@
 """Which stored codes are within a radius of a query's, and which ten are nearest: `search.py RESULTS SOCKETS ROWS BITS`.
 
 Half of the codes are scattered, half lie in families of ten that differ in few bits. Half of the queries belong to a
-family. All peers get the same codes and queries, 1,000 of each question or as many as they answer in 40 s, run in one thread,
+family. All peers get the same codes and queries, 1,000 of each question or as many as they answer in 20 s, run in one thread,
 and are held to what comparing with all codes gives, for every ninth query.
 """
 
