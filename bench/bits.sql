@@ -31,7 +31,8 @@ JOIN mask ON mask.n = 4096 + query.n JOIN image ON image.id = query.n::bigint * 
 ALTER TABLE query ADD PRIMARY KEY (kind, n);
 VACUUM ANALYZE query;
 
-CREATE TABLE answer (way text, question text, n integer, ms double precision, pages bigint, rows bigint);
+CREATE TABLE answer (way text, question text, n integer, ms double precision, processor_ms double precision, pages bigint, rows bigint);
+\ir processor_seconds.sql
 PREPARE range (bit) AS SELECT id FROM image WHERE hamming(code, $1) <= :radius;
 PREPARE nearest_within (bit) AS SELECT id FROM image WHERE hamming(code, $1) <= :radius ORDER BY hamming(code, $1) LIMIT 1;
 PREPARE nearest_1 (bit) AS SELECT id FROM image ORDER BY hamming(code, $1) LIMIT 1;
@@ -42,13 +43,16 @@ PREPARE nearest_10 (bit) AS SELECT id FROM image ORDER BY hamming(code, $1) LIMI
 CREATE OR REPLACE PROCEDURE measure(way text, statement text, kind text, queries integer) LANGUAGE plpgsql AS $$
 DECLARE
     asked record;
+    before double precision;
     plan json;
 BEGIN
     FOR pass IN 0..1 LOOP
         FOR asked IN SELECT q.n, q.code FROM query AS q WHERE q.kind = measure.kind AND q.n < queries ORDER BY q.n LOOP
+            before := processor_seconds();
             EXECUTE format('EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) EXECUTE %s(%L)', statement, asked.code) INTO plan;
             CONTINUE WHEN pass = 0;
             INSERT INTO answer VALUES (way, statement || ', ' || kind, asked.n, (plan #>> '{0,Execution Time}')::double precision,
+                (processor_seconds() - before) * 1000,
                 (plan #>> '{0,Plan,Shared Hit Blocks}')::bigint + (plan #>> '{0,Plan,Shared Read Blocks}')::bigint,
                 (plan #>> '{0,Plan,Actual Rows}')::numeric);
         END LOOP;
@@ -61,10 +65,10 @@ CALL measure('scan', 'nearest_10', 'near', 5);
 -- The processor time of a statement.
 CREATE OR REPLACE FUNCTION seconds(statement text) RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE
-    start text := pg_read_file('/proc/self/schedstat');
+    before double precision := processor_seconds();
 BEGIN
     EXECUTE statement;
-    RETURN (split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::bigint - split_part(start, ' ', 1)::bigint) / 1e9;
+    RETURN processor_seconds() - before;
 END $$;
 \timing on
 SELECT round(seconds('CREATE INDEX image_code ON image USING hamming (code)')::numeric, 1) AS "build, s of processor time";
@@ -82,10 +86,10 @@ CALL measure('index', 'nearest_10', 'near', 1000);
 RESET enable_seqscan;
 
 CREATE VIEW median AS
-SELECT way, question, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS ms, percentile_cont(0.95) WITHIN GROUP (ORDER BY ms) AS most,
+SELECT way, question, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS ms, percentile_cont(0.95) WITHIN GROUP (ORDER BY ms) AS most, avg(processor_ms) AS processor_ms,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY pages)::integer AS pages, round(avg(rows), 1) AS rows, count(*) AS queries
 FROM answer GROUP BY way, question;
-SELECT m.way, m.question, round(m.ms::numeric, 3) AS "ms, median", round(m.most::numeric, 3) AS "95 %", m.pages, m.rows, m.queries,
+SELECT m.way, m.question, round(m.ms::numeric, 3) AS "ms, median", round(m.most::numeric, 3) AS "95 %", round(m.processor_ms::numeric, 3) AS "of the processor, mean", m.pages, m.rows, m.queries,
        round((scan.ms / m.ms)::numeric) AS "times as fast as the scan"
 FROM median AS m JOIN median AS scan ON scan.way = 'scan'
      AND scan.question = CASE WHEN m.question ~ '^nearest_1' THEN 'nearest_10, near' ELSE 'range, near' END
