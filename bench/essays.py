@@ -1,7 +1,7 @@
-"""Writes essays of English-like text, as COPY reads them: id, tab, body. Usage: essays.py COUNT CHARACTERS
+"""Writes essays of English-like text, as COPY reads them: id, tab, body. Usage: essays.py COUNT CHARACTERS QUOTING
 
 Words are made of syllables, and as frequent as Zipf's law says. Every 300th sentence is one of 20 that many essays have.
-The last essay quotes 300 characters of each of six others.
+After them come QUOTING essays, each of which quotes 300 characters of each of six others.
 """
 
 import random
@@ -12,7 +12,7 @@ VOWELS = "a e i o u ea".split()
 ENDINGS = ["", "n", "r", "s", "t", "ll"]
 
 
-def main(count, characters):
+def main(count, characters, quoting):
     random.seed(17)
     syllables = [a + b + c for a in BEGINNINGS for b in VOWELS for c in ENDINGS]
     words = ["".join(random.choices(syllables, k=random.choice([1, 1, 2, 2, 2, 3, 3]))) for _ in range(30_000)]
@@ -33,13 +33,13 @@ def main(count, characters):
             body += (random.choice(frequent) if random.random() < 1 / 300 else sentence()) + " "
         return body[:characters]
 
-    sources = []
+    passages = []
     for number in range(1, count + 1):
         body = essay()
-        if number % (count // 7) == 0 and len(sources) < 6:
-            sources.append(body[3000:3300])
+        passages.append(body[3000:3300])
         print(number, body, sep="\t")
-    print(count + 1, " ".join(sources + [essay()])[:characters], sep="\t")
+    for number in range(count + 1, count + quoting + 1):
+        print(number, " ".join([*random.sample(passages, 6), essay()])[:characters], sep="\t")
 
 
 main(*map(int, sys.argv[1:]))
