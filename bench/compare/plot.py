@@ -40,7 +40,8 @@ def bars(title, rows):
 def curves(title, steps):
     """An SVG of the steps: name, pairs of rows and seconds, and whether a line that grows as the rows is drawn beside them."""
     rows = [math.log10(x) for _, points, _ in steps for x, _ in points]
-    seconds = [math.log10(y) for _, points, _ in steps for _, y in points]
+    straight = lambda points: [points[0], (points[-1][0], points[0][1] * points[-1][0] / points[0][0])]
+    seconds = [math.log10(y) for _, points, grows in steps for _, y in points + straight(points) * grows]
     left, right, top, bottom = 70, 610, 44, 484
     low, high = math.floor(min(seconds)), math.ceil(max(seconds))
     x_of = lambda x: left + (right - left) * (math.log10(x) - min(rows)) / ((max(rows) - min(rows)) or 1)
@@ -52,13 +53,13 @@ def curves(title, steps):
                   f'  <text class="small" x="{left - 8}" y="{y_of(10.0 ** power) + 4:.0f}" text-anchor="end">{unit}</text>']
     for x in sorted({x for _, points, _ in steps for x, _ in points}):
         lines += [f'  <path class="line" d="M{x_of(x):.0f} {top}V{bottom}"/>',
-                  f'  <text class="small" x="{x_of(x):.0f}" y="{bottom + 20}" text-anchor="middle">{x / 1e6:g} million</text>']
+                  f'  <text class="small" x="{x_of(x):.0f}" y="{bottom + 20}" text-anchor="middle">{x / 1e6:g}</text>']
+    lines.append(f'  <text class="small" x="{right + 26}" y="{bottom + 20}">million rows</text>')
     path = lambda points: "M" + "L".join(f"{x_of(x):.1f} {y_of(y):.1f}" for x, y in points)
     beside = -math.inf
     for color, (name, points, grows) in sorted(zip(COLORS, steps), key=lambda step: y_of(step[1][1][-1][1])):
-        (first, spent), (last, _) = points[0], points[-1]
         if grows:
-            lines.append(f'  <path d="{path([(first, spent), (last, spent * last / first)])}" fill="none" stroke="{color}" stroke-dasharray="2 4"/>')
+            lines.append(f'  <path d="{path(straight(points))}" fill="none" stroke="{color}" stroke-dasharray="2 4"/>')
         lines.append(f'  <path d="{path(points)}" fill="none" stroke="{color}" stroke-width="2"/>')
         lines += [f'  <circle cx="{x_of(x):.1f}" cy="{y_of(y):.1f}" r="3" fill="{color}"/>' for x, y in points]
         beside = max(y_of(points[-1][1]) + 4, beside + 15)
