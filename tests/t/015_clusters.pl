@@ -258,6 +258,33 @@ for my $round (1 .. $ENV{APPENDS} // 16)
 }
 cmp_ok($sum_of_members, '>', 500, "$sum_of_members duplicates among them");
 
+# The page's statements delete a text only if one that is kept contains it, also of texts that are equal or have no words. The second one
+# deletes more. Codes do not depend on the words, so that clusters have texts that do not contain each other.
+my ($once) = $page =~ /^(WITH c AS [^;]*?RETURNING letter\.id, keeper;\n)/ms;
+my ($again) = $page =~ /^(WITH RECURSIVE c AS [^;]*?RETURNING letter\.id, keeper;\n)/ms;
+die 'the statements for contained texts are not found' if grep { !defined } $once, $again;
+$node->safe_psql('postgres', qq{SELECT setseed(($seed % 1000003) / 1000003.0);
+	CREATE TABLE letter_before AS
+	SELECT id, CASE WHEN id % 50 > 1 THEN string_agg(chr(97 + (family + word) % 26) || word % (3 + id % 3), ' ' ORDER BY word) WHEN id % 50 > 0 THEN '' END AS body,
+		CASE WHEN id % 50 > 1 THEN (1::bigint << family * 5) - family % 2 END AS si, CASE WHEN id % 9 > 0 THEN family % 5 ELSE 7 END::bit(256) AS rare
+	FROM (SELECT id, floor(random() * 12)::integer AS family, 3 + floor(random() * 60)::integer AS words FROM generate_series(1, 1000) AS id OFFSET 0) AS row,
+		generate_series(1, words) AS word
+	GROUP BY id, family;});
+my @deleted;
+for my $statement ($once, $again)
+{
+	my $rows = $node->safe_psql('postgres', "CREATE TABLE letter AS TABLE letter_before; $statement ALTER TABLE letter RENAME TO letter_after;");
+	my $values = join ', ', map { '(' . tr/|/,/r . ')' } split /\n/, $rows;
+	push @deleted, $node->safe_psql('postgres', qq{
+		SELECT count(*) FILTER (WHERE k.id IS NULL OR (text_containment(d.body, k.body, 'word:2') >= 0.93) IS NOT TRUE OR length(d.body) > length(k.body))
+			|| '|' || 1000 - count(*) - (SELECT count(*) FROM letter_after) || '|' || count(*)
+		FROM (VALUES $values) AS gone (id, keeper) JOIN letter_before AS d USING (id) LEFT JOIN letter_after AS k ON k.id = keeper;
+		DROP TABLE letter_after;});
+}
+like($deleted[0], qr/^0\|0\|/, "texts that are kept contain those that go (seed $seed)");
+like($deleted[1], qr/^0\|0\|/, "also if those that are left over form clusters (seed $seed)");
+cmp_ok($deleted[1] =~ s/.*\|//r, '>', $deleted[0] =~ s/.*\|//r, "which finds more: @deleted");
+
 # Work that takes minutes is cancelled when it first says how far it is. It ends then, and not when it is nearly done.
 $node->safe_psql('postgres', 'CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 1000000) AS i');
 # Fewer strings of bits, since joining them takes longer.
