@@ -1,0 +1,105 @@
+"""What bench/corpus runs.
+
+`corpus.py statements PAGE ROWS FOLDER` writes FOLDER/statements.sql: the statements of the documentation's PAGE, which read the
+lines of FOLDER/pages instead of the page's own, and count what they keep.
+
+`corpus.py changes FOLDER` writes FOLDER/changes.sql: manual pages of this machine, and each of 600 changed in some ways.
+"""
+
+import pathlib
+import random
+import re
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).parent / "similarity_index"))
+from natural import pages  # noqa: E402
+
+# COPY as the page has it.
+FORMAT = r"(FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')"
+BEGIN = r"""
+CREATE FUNCTION cpu_s() RETURNS numeric LANGUAGE sql VOLATILE AS $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::numeric / 1e9$$;
+CREATE TABLE truth (number bigint GENERATED ALWAYS AS IDENTITY, id bigint, kind text, change text, origin bigint, body text COMPRESSION lz4);
+COPY truth (id, kind, change, origin, body) FROM '{folder}/pages';
+CREATE TABLE seconds (place integer GENERATED ALWAYS AS IDENTITY, step text, rows bigint, until numeric);
+COPY (SELECT json_build_object('text', body) FROM truth WHERE number <= {stock} ORDER BY number) TO '{folder}/stock' {format};
+COPY (SELECT json_build_object('text', body) FROM truth WHERE number > {stock} ORDER BY number) TO '{folder}/batch' {format};
+"""
+STEP = "INSERT INTO seconds (step, rows, until) VALUES ('{}', {}, cpu_s());\n"
+END = r"""
+SELECT step, round(until - before, 1) AS s, round(rows / nullif(until - before, 0)) AS "pages per second"
+FROM (SELECT *, lag(until) OVER (ORDER BY place) AS before FROM seconds) AS s WHERE before IS NOT NULL ORDER BY place;
+CREATE TABLE judged AS SELECT kind, change, length(body) AS size, origin <> truth.id AS is_version, NOT keep AS goes FROM truth JOIN flag ON flag.id = number;
+SELECT kind, count(*) AS pages, round(avg(size)) AS characters, count(*) FILTER (WHERE is_version) AS versions, count(*) FILTER (WHERE goes) AS deleted,
+       round(100.0 * count(*) FILTER (WHERE goes AND is_version) / nullif(count(*) FILTER (WHERE goes), 0), 2) AS "right %",
+       round(100.0 * count(*) FILTER (WHERE goes AND is_version) / nullif(count(*) FILTER (WHERE is_version), 0), 1) AS "found %"
+FROM judged GROUP BY kind ORDER BY kind;
+SELECT change, round(100.0 * avg(goes::integer) FILTER (WHERE kind = 'clean'), 1) AS "texts: found %",
+       round(100.0 * avg(goes::integer) FILTER (WHERE kind = 'templated'), 1) AS "templates: found %"
+FROM judged WHERE is_version GROUP BY change ORDER BY change;
+"""
+
+
+def statements(page, rows, folder):
+    script = re.search(r"```sql\n(.*?)```", pathlib.Path(page).read_text(), re.DOTALL)[1]
+    stock = int(rows) * 9 // 10
+    create, first, batch = re.split(r"INSERT INTO line .*?;\n", script, flags=re.DOTALL)
+    flags, index = first.split("-- a new batch")
+    copy = lambda name: f"COPY line (json) FROM '{folder}/{name}' {FORMAT};\n"
+    parts = [create, BEGIN.format(folder=folder, stock=stock, format=FORMAT), STEP.format("", 0), copy("stock"), flags,
+             STEP.format("the stock, from COPY to the flags", stock), "-- a new batch", index, STEP.format("index", stock), copy("batch"),
+             batch.replace("SELECT * FROM flag ORDER BY id;", ""), STEP.format("the batch, from COPY to the flags", int(rows) - stock), END]
+    pathlib.Path(folder, "statements.sql").write_text("".join(parts))
+
+
+CHANGED = 600
+CHANGES = r"""
+CREATE TABLE page (id bigint, body text);
+CREATE TABLE changed (place integer, change text, origin bigint, body text);
+COPY page FROM '{folder}/originals';
+COPY changed FROM '{folder}/changed';
+SELECT create_rare_code('rare', 'page', 'body') \g /dev/null
+-- A corpus that contains all pages with the navigation.
+CREATE TABLE site AS SELECT body FROM page UNION ALL SELECT body FROM changed WHERE place = {site};
+SELECT create_rare_code('rare_of_site', 'site', 'body') \g /dev/null
+WITH near AS (
+    SELECT place, change, hamming(simhash(c.body), simhash(p.body)) <= 14 AS by_si,
+           CASE WHEN place = {site} THEN hamming(rare_of_site(c.body), rare_of_site(p.body))
+                ELSE hamming(rare(c.body), rare(p.body)) END <= 50 AS by_rare
+    FROM changed AS c JOIN page AS p ON p.id = origin)
+SELECT change, count(*) AS pages, round(100.0 * avg(by_si::integer), 1) AS "within 14 %",
+       round(100.0 * avg((by_si AND by_rare)::integer), 1) AS "and rare <= 50 %"
+FROM near GROUP BY place, change ORDER BY place;
+"""
+
+
+def changes(folder):
+    chance = random.Random(1)
+    texts = list(dict.fromkeys(" ".join(re.sub(r"[\\\0]", " ", text).split()) for _, text in pages(pathlib.Path("/usr/share"), "en").values()))
+    texts = [text for text in texts if 1_500 <= len(text) <= 5_000]
+    words = [word for text in texts[:1000] for word in text.split()]
+    navigation = " ".join(chance.sample(sorted(set(words)), 61))
+    replaced = lambda share: lambda text: " ".join(chance.choice(words) if chance.random() < share else word for word in text.split())
+    framed = lambda text: f"{navigation} {text} {navigation}"
+    other_digits = lambda text: re.sub("[0-9]", lambda digit: str((int(digit[0]) + chance.randint(1, 9)) % 10), text)
+    digits = lambda text: len(re.findall("[0-9]", text))
+    always = lambda _: True
+    rows = [("the last 10 % cut off", lambda text: text[: len(text) * 9 // 10], always),
+            ("the last 20 % cut off", lambda text: text[: len(text) * 4 // 5], always),
+            ("1 % of the words replaced", replaced(0.01), always),
+            ("5 % of the words replaced", replaced(0.05), always),
+            ("each digit replaced", other_digits, lambda text: digits(text) > 0),
+            ("each digit replaced, 1 to 9 digits", other_digits, lambda text: 0 < digits(text) < 10),
+            ("a navigation of 61 words added before and after the text", framed, always),
+            ("the same, in a corpus that contains the 600", framed, always)]
+    with open(f"{folder}/originals", "w", encoding="utf-8") as originals, open(f"{folder}/changed", "w", encoding="utf-8") as changed:
+        for number, text in enumerate(texts):
+            print(number, text, sep="\t", file=originals)
+        for place, (name, change, fits) in enumerate(rows):
+            fitting = [number for number, text in enumerate(texts) if fits(text)]
+            for number in chance.sample(fitting, min(CHANGED, len(fitting))):
+                print(place, name, number, change(texts[number]), sep="\t", file=changed)
+    pathlib.Path(folder, "changes.sql").write_text(CHANGES.format(folder=folder, site=len(rows) - 1))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
