@@ -6,14 +6,10 @@ CREATE TABLE page (id bigint PRIMARY KEY, kind text, change text, origin bigint,
 COPY page FROM :'page';
 SELECT count(*) > 500000 AS is_large FROM page \gset
 SELECT cpu_s() AS before \gset
--- The recipe of the docs: weights of a sample, if there are many rows.
-SELECT format('CREATE VIEW weighed AS SELECT body FROM page%s WHERE %s', CASE WHEN :'is_large' THEN ' TABLESAMPLE SYSTEM (2)' END, :'weighed') \gexec
-DO $$ BEGIN
-    EXECUTE format('CREATE FUNCTION rare(text) RETURNS bit(256) IMMUTABLE STRICT PARALLEL SAFE RETURN minhash_bits($1, 256, %L::bytea)::bit(256)',
-                   (SELECT feature_weights(body, 'word:2') FROM weighed));
-END $$;
+SELECT format('CREATE VIEW weighed AS SELECT body FROM page WHERE %s', :'weighed') \gexec
+SELECT setseed(0.5), create_rare_code('rare', 'weighed', 'body') \g /dev/null
 SELECT round(cpu_s() - :before, 2) AS weighing \gset
-CREATE TABLE code AS SELECT id, kind, change, origin, simhash(body) AS si, rare(body) AS rare, CASE WHEN NOT :'is_large' THEN minhash_bits(body, 256, 'word:2')::bit(256) END AS look, NULL::bit(256) AS letters FROM page;
+CREATE TABLE code AS SELECT id, kind, change, origin, simhash(body) AS si, rare(body)::bit(256) AS rare, CASE WHEN NOT :'is_large' THEN minhash_bits(body, 256, 'word:2')::bit(256) END AS look, NULL::bit(256) AS letters FROM page;
 VACUUM ANALYZE code;
 CREATE TABLE few AS SELECT body FROM page LIMIT 20000;
 SELECT cpu_s() AS before, count(*) AS rows FROM few \gset
@@ -46,6 +42,18 @@ FROM (VALUES ('look', '{30, 40, 51}'::integer[], NOT :'is_large'), ('rare', '{50
 SELECT format('CALL judge(%L, %L)', 'rare <= 50, longest first',
     format('SELECT id, near_cluster(id, si, %s, rare, 50) OVER (ORDER BY length(body) DESC, id) FROM code JOIN page USING (id)', :radius))
 WHERE NOT :'is_large' \gexec
+-- A row goes only if its keeper, the longest text, contains it.
+SELECT format('CALL judge(%L, %L)', 'rare <= 50, contained >= ' || share, format('SELECT c.id, CASE WHEN text_containment(p.body, k.body, ''word:2'') >= %s THEN keeper ELSE c.id END
+    FROM (SELECT id, near_cluster(id, si, %s, rare, 50) OVER (ORDER BY length(body) DESC, id) AS keeper FROM code JOIN page USING (id)) AS c JOIN page AS p USING (id) JOIN page AS k ON k.id = keeper', share, :radius))
+FROM unnest('{0.90, 0.93, 0.95}'::numeric[]) AS share WHERE NOT :'is_large' OR share = 0.93 \gexec
+-- Those that are left over form clusters of their own, as in docs/deduplication.md.
+SELECT format('CALL judge(%L, %L)', 'rare <= 50, contained >= 0.93, or left over', format('WITH RECURSIVE c AS (
+    SELECT 1 AS round, id, near_cluster(id, si, %1$s, rare) OVER (ORDER BY length(body) DESC, id) AS keeper FROM code JOIN page USING (id)
+    UNION ALL
+    SELECT round + 1, p.id, near_cluster(p.id, si, %1$s, rare) OVER (ORDER BY length(p.body) DESC, p.id)
+    FROM c JOIN code ON code.id = c.id JOIN page AS p ON p.id = c.id JOIN page AS k ON k.id = keeper
+    WHERE keeper <> c.id AND round < 5 AND (text_containment(p.body, k.body, ''word:2'') >= 0.93) IS NOT TRUE)
+    SELECT DISTINCT ON (c.id) c.id, CASE WHEN round < 5 THEN keeper ELSE c.id END FROM c ORDER BY c.id, round DESC', :radius)) \gexec
 -- Short texts have few words, so characters may say more. Like pairs of words they keep numbers.
 SELECT avg(length(body)) < 300 AS is_short FROM page \gset
 \if :is_short

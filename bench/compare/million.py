@@ -35,11 +35,7 @@ TABLES = """
     CREATE TABLE IF NOT EXISTS duplicate (id bigint, first bigint);
     CREATE TABLE IF NOT EXISTS loaded (path text PRIMARY KEY)"""
 # Of the first files, since stored codes keep the weights that they were made with.
-WEIGHTS = """DO $$ BEGIN
-        EXECUTE format('CREATE FUNCTION rare(text) RETURNS bit(256) IMMUTABLE STRICT PARALLEL SAFE
-            RETURN minhash_bits($1, 256, %L::bytea)::bit(256)',
-            (SELECT feature_weights(body, 'word:2') FROM (SELECT body FROM document TABLESAMPLE SYSTEM (4)) AS d));
-    END $$"""
+WEIGHTS = "SELECT create_rare_code('rare', 'document', 'body')"
 CODES = """INSERT INTO code SELECT id, simhash(body), rare(body)
     FROM document WHERE ctid >= '(%s,0)'"""
 # Which earlier one each of the new rows repeats. Which rows go does not depend on the order or size of the batches.
