@@ -162,6 +162,8 @@ my (undef, undef, $err) = run_psql($node, 'postgres', "$parallel SELECT count(*)
 like($err, qr/ERROR:  division by zero/, 'an error in a worker ends the query');
 
 # While one worker reads its rows, the others wait for it: cancelled, and the worker ended. The join begins again, too, and ends early.
+# PostgreSQL shows what they wait for.
+my $waits = $node->pg_version->major < 17 ? 'IPC HashBuildHashOuter' : 'Extension NearJoinPartition';
 my $reading = "$parallel SET parallel_tuple_cost = 0.1; SET application_name = 'joins'; SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 WHERE waits(b.id)";
 like($node->safe_psql('postgres', $reading =~ s/SELECT count/EXPLAIN (COSTS OFF) SELECT count/r), qr/Parallel Custom Scan \(Near Join\)/, 'workers share both sides');
 for my $how (['pg_cancel_backend', q{application_name = 'joins' AND backend_type = 'client backend'}, 'canceling statement due to user request'],
@@ -170,8 +172,8 @@ for my $how (['pg_cancel_backend', q{application_name = 'joins' AND backend_type
 	my ($function, $who, $message) = @$how;
 	my ($nothing, $said) = ('', '');
 	my $reader = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $reading ], '<', \undef, '>', \$nothing, '2>', \$said);
-	ok($node->poll_query_until('postgres', q{SELECT count(*) FILTER (WHERE wait_event = 'PgSleep') = 1 AND count(*) FILTER (WHERE wait_event IN ('HashBuildHashOuter', 'NearJoinPartition')) > 0
-		FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), "$function: a worker reads, another one waits");
+	ok($node->poll_query_until('postgres', q{SELECT count(*) FILTER (WHERE wait_event = 'PgSleep') = 1 AND count(*) FILTER (WHERE wait_event_type || ' ' || wait_event = '} . $waits . q{') > 0
+		FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), "$function: a worker reads, another one waits: $waits");
 	$node->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE $who");
 	$reader->finish;
 	like($said, qr/$message/, "$function ends the query");
