@@ -69,6 +69,7 @@ my %shapes = (
 		'SELECT a.id, a.src, a.label, b.id, b.part, b.label, b.grp FROM {labelled|few} AS a FULL JOIN {labelled|full_side} AS b ON {full_match|a|b} {placeholder_where|b}',
 		'SELECT count(*), count(w.id), count(v.id), sum(v.id), count(v.label) FROM (SELECT * FROM {labelled|few} AS f) AS w FULL JOIN (SELECT * FROM {labelled|full_side} AS g) AS v ON {full_match|w|v}',
 		'WITH w AS MATERIALIZED (SELECT * FROM {few} AS f), v AS MATERIALIZED (SELECT * FROM {full_side} AS g) SELECT w.id, v.id FROM w FULL JOIN v ON {full_match|w|v}',
+		('WITH w AS MATERIALIZED (SELECT {varying|f} FROM {few} AS f), v AS MATERIALIZED (SELECT {varying|g} FROM {full_side} AS g) SELECT w.id, v.id FROM w FULL JOIN v ON {full_match|w|v} {full_where|w|v}') x 2,
 		'SELECT a.id, n.* FROM {few} AS a LEFT JOIN (SELECT b.id, b.label, c.id AS third, c.src FROM {labelled|few} AS b FULL JOIN {labelled|full_side} AS c ON {full_match|b|c}) AS n ON n.id = a.id',
 	],
 	placeholder => [
@@ -168,6 +169,9 @@ my %parts = (
 		'{distance|@1|@2} <= (SELECT {i}) {full|@1|@2}', '{distance|@1|@2} BETWEEN {i} AND {r} {full|@1|@2}', 'NOT {distance|@1|@2} > {r} {full|@1|@2}', 'hamming_within(@1, @2, {i}) {full|@1|@2}',
 		'hamming_similarity(@1, @2) >= {similarity} {full|@1|@2}', '{similarity} < hamming_similarity(@1, @2) {full|@1|@2}',
 	],
+	# Codes of unknown length.
+	varying => ['@1.id, @1.grp, @1.si::VARYING AS si, @1.other::VARYING AS other'],
+	full_where => [ '', 'WHERE @1.grp IS DISTINCT FROM @2.grp', 'WHERE coalesce(@1.id, @2.id) % 3 <> 1' ],
 	# An equality that is always true of two codes. Without one, PostgreSQL has no full join.
 	full => ['/*ARITHMETIC AND length((@1)::text) * 0 = length((@2)::text) * 0*/'],
 	look  => [ '{within|@1.other|@2.other}', ('{distance|@1.other|@2.other} < 30') x 2, '{distance|@2.si|@1.other} <= 33 AND {distance|@1.si|@2.si} < 28' ],
@@ -236,8 +240,8 @@ my @rows = (0, 1, 1, 2, 3, 5, 10, 10, 30, 200, 5000, 'NULL');
 
 # The kinds of fingerprints, which are strings of bits here.
 my %kinds = (
-	bigint => { type => 'bigint', parameter => 'bigint', bits => 64, operator => '<~>', written => sub { unpack 'q>', pack 'B64', $_[0] } },
-	bits   => { type => 'bit(70)', parameter => 'bit', bits => 70, operator => '<^>', written => sub { $_[0] } },
+	bigint => { type => 'bigint', varying => 'bigint', parameter => 'bigint', bits => 64, operator => '<~>', written => sub { unpack 'q>', pack 'B64', $_[0] } },
+	bits   => { type => 'bit(70)', varying => 'varbit', parameter => 'bit', bits => 70, operator => '<^>', written => sub { $_[0] } },
 );
 
 sub new
@@ -353,6 +357,7 @@ sub query
 	while ($text =~ s/\{(\w+)((?:\|[^{}|]*)*)\}/$self->produce($query, $1, split m{\|}, $2)/e) { }
 	$query->{ordered} = $text =~ s/^ORDERED //;
 	$text =~ s/TYPE/$self->{type}/g;
+	$text =~ s/VARYING/$self->{varying}/g;
 	$text =~ s/OPERATOR/$self->{operator}/g;
 	my $way = $shape =~ /^change/ ? 'literal' : pick(@ways);
 	$query->{statements} = $shape =~ /^change/ ? [ $self->with_values($query, $text), contents($text) ]
