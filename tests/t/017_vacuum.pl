@@ -67,6 +67,18 @@ for my $share (10, 2)
 	is_right("1 of $share dead", 'bigint');
 }
 
+# Half of maintenance_work_mem has room for the answers of PostgreSQL about 13,107 pages of the table: it is asked for each row of the others.
+$node->safe_psql('postgres', "DROP TABLE document;
+	CREATE TABLE document (id, si) WITH (fillfactor = 10) AS SELECT i, hashint8extended(i, 1) FROM generate_series(1, 300000) AS i;
+	CREATE INDEX document_si ON document USING hamming (si);
+	DELETE FROM document WHERE id % 3 = 0;
+	SET maintenance_work_mem = '1MB';
+	VACUUM document;
+	INSERT INTO document SELECT id, si # 3 FROM document WHERE id % 30 = 1");
+cmp_ok($node->safe_psql('postgres', "SELECT pg_relation_size('document') / 8192"), '>', 13107, 'more pages than memory has room for');
+is($node->safe_psql('postgres', "SELECT rows FROM hamming_index_stats('document_si')"), 210000, 'all dead rows were removed');
+is_right('little memory', 'bigint');
+
 # Stopped while it is at the leaves of a tree, by a cancel and by a crash: some trees lack rows that others have.
 # An index of codes has twice the trees.
 my %rows_of = (bigint => 60000, 'bit(80)' => 30000);

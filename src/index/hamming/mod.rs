@@ -6,6 +6,7 @@
 
 mod build;
 mod code;
+mod dead_rows;
 mod filter;
 mod filter_selectivity;
 mod hamming_cost;

@@ -1,6 +1,7 @@
 //! Removes dead rows.
 
 use super::code::layout_of;
+use super::dead_rows::DeadRows;
 use super::row::tid_of;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::storage::pages::Pages;
@@ -21,17 +22,15 @@ pub(super) unsafe extern "C-unwind" fn ambulkdelete(
         // The first call of a vacuum makes the counts, which are zeros.
         let size = size_of::<pg_sys::IndexBulkDeleteResult>();
         let result = if stats.is_null() { pg_sys::palloc0(size).cast() } else { stats };
-        let mut is_dead = |row| {
-            let mut tid = tid_of(row);
-            is_dead.is_some_and(|is_dead| pg_sys::ffi::pg_guard_ffi_boundary(|| is_dead(&raw mut tid, state)))
-        };
         let index = Index::new(&pages, layout_of(OpenIndex::new((*info).index), &pages));
         // CREATE INDEX CONCURRENTLY reports progress, unlike VACUUM. It passes each row to the callback, and
         // removes none.
         let (remaining, removed) = if (*info).report_progress {
-            (index.rows(&mut |row| _ = is_dead(row)), 0)
+            let visit = |row| is_dead.is_some_and(|visit| visit(&mut tid_of(row), state));
+            (index.rows(&mut |row| _ = pg_sys::ffi::pg_guard_ffi_boundary(|| visit(row))), 0)
         } else {
-            index.vacuum(&mut is_dead)
+            let mut dead = DeadRows::new(is_dead, state);
+            index.vacuum(&mut |row| dead.has(row))
         };
         (*result).num_index_tuples = remaining as f64;
         (*result).tuples_removed += removed as f64;
