@@ -11,7 +11,7 @@ mod outer_joins;
 mod paths;
 
 pub(crate) use outer_joins::name_outer_joins_of;
-pub(crate) use paths::{add_disabled_nodes, disable, nested_loop, set_cost_function};
+pub(crate) use paths::{add_disabled_nodes, disable, nested_loop, set_conditions, set_cost_function};
 
 /// Pauses as VACUUM does. Since 18, PostgreSQL is told whether this is ANALYZE.
 pub(crate) fn vacuum_delay_point() {

@@ -188,6 +188,14 @@ like($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_
 	qr/Gather \(.* loops=3\).*Parallel Custom Scan \(Near Left Join\)/s, 'a join of workers begins again');
 is($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; $again"), $node->safe_psql('postgres', "SET simhash_pg.enable_near_join = off; $again"), 'with the same rows');
 is($node->safe_psql('postgres', "$parallel SELECT count(*) FROM (SELECT FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si) <= 3 LIMIT 10) AS s"), 10, 'and ends early');
+# PostgreSQL tests a condition of WHERE without columns above the join; up to 16, only if the join is in a subquery of its own.
+my $full = 'SELECT a.id FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 1';
+for my $offset ('OFFSET 0', $node->pg_version->major < 17 ? () : '')
+{
+	my ($all, $none) = map { $node->safe_psql('postgres', "SELECT count(*) FROM ($full $offset) AS s WHERE current_setting('port') $_ ''") } '<>', '=';
+	is($all, $node->safe_psql('postgres', "SELECT count(*) FROM ($full) AS s"), "a full join below a condition without columns $offset");
+	is($none, 0, 'has no rows if the condition is false');
+}
 my $counted = 'SELECT count(*) FROM generate_series(1, 3) AS v LEFT JOIN (SELECT a.id FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 14 OFFSET 0) AS s ON s.id > v * 1000';
 my $pairs = 3 * $node->safe_psql('postgres', 'SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 14');
 like($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $counted"),

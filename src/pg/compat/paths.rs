@@ -1,5 +1,6 @@
 //! The cost function of an index, and the cost of paths.
 
+use crate::pg::expr::Exprs;
 use pgrx::pg_sys;
 
 /// Sets the function that the planner calls for the cost of an index scan. Since 16, the field has the
@@ -25,6 +26,18 @@ pub(crate) fn disable(_path: &mut pg_sys::Path) {
     {
         // More nodes than a query can have disabled by settings.
         _path.disabled_nodes += 1_000_000;
+    }
+}
+
+/// Gives a path the conditions that it does not serve, of which PostgreSQL tests those without columns above
+/// the path. Up to 16 it does not, so no path of ours can replace such a join. Returns whether it can.
+pub(crate) fn set_conditions(_path: &mut pg_sys::CustomPath, conditions: Exprs) -> bool {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    return !conditions.all::<pg_sys::RestrictInfo>().any(|clause| clause.pseudoconstant);
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    {
+        _path.custom_restrictinfo = conditions.pointer();
+        true
     }
 }
 

@@ -36,8 +36,7 @@ pub(super) struct NearCondition<'p> {
 
 impl<'p> NearCondition<'p> {
     /// The conditions of a join that the near join can serve. The first one, which finds the pairs, is the
-    /// one that needs the fewest comparisons. `None` also if PostgreSQL tests one of the conditions before
-    /// the join: a custom node cannot do that in all versions.
+    /// one that needs the fewest comparisons.
     pub(super) fn find(
         planner: Planner<'p>,
         [join, outer, inner]: [Relation<'p>; 3],
@@ -46,9 +45,6 @@ impl<'p> NearCondition<'p> {
     ) -> Option<Vec<Self>> {
         let ours = ExtensionOids::remembered()?;
         let clauses = || conditions.all::<RestrictInfo>();
-        if clauses().any(|clause| clause.pseudoconstant) {
-            return None;
-        }
         let level = clauses().map(|clause| clause.security_level).min()?;
         // PostgreSQL has no way to test another condition first, or to compare all rows.
         let is_only_plan = kind == JoinKind::Full && join.pathlist.is_null();

@@ -109,7 +109,9 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
         let calls = sides.near.iter().map(|near| Expr::of(near.call)).collect();
         path.custom_private = StoredPath { join: stored.write(), calls, others: sides.others }.write();
         path.methods = &raw const PATH_METHODS.0;
-        join.propose(from_mut(path).cast(), count > 0);
+        if compat::set_conditions(path, sides.others) {
+            join.propose(from_mut(path).cast(), count > 0);
+        }
     }
 }
 
