@@ -46,12 +46,8 @@ fn differences_of_table(
     let scheme = FEATURES.parse()?;
     let mut counter = DifferenceCounter::default();
     for (a, b) in &pairs {
-        counter.add(differences(
-            &to_utf8(&a.text)?,
-            &to_utf8(&b.text)?,
-            scheme,
-            &mut check_for_interrupts,
-        )?)?;
+        let (a, b) = (to_utf8(&a.text)?, to_utf8(&b.text)?);
+        counter.add(differences(&a, &b, scheme, &mut check_for_interrupts)?)?;
     }
     let count = counter.pairs() as f64;
     for difference in counter.most_frequent(&mut check_for_interrupts)? {

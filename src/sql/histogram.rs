@@ -32,14 +32,13 @@ fn hamming_histogram(
 ) -> Result<(), SqlError> {
     let (Some(relation), Some(code), Some(sample)) = (relation, code, sample) else { return Ok(()) };
     for (level, distance) in levels(relation, code, sample, body)?.into_iter().zip(0i32..) {
-        let found = level.duplicates;
         rows.put([
             distance.into_datum(),
             rounded(level.rows),
             (level.pairs as i64).into_datum(),
-            found.and_then(|found| rounded(found.rows)),
-            found.and_then(|found| rounded(found.at_most)),
-            found.and_then(|found| (found.compared as i64).into_datum()),
+            level.duplicates.and_then(|found| rounded(found.rows)),
+            level.duplicates.and_then(|found| rounded(found.at_most)),
+            level.duplicates.and_then(|found| (found.compared as i64).into_datum()),
             level.to_search.into_datum(),
         ]);
     }
@@ -55,10 +54,8 @@ fn levels(
     let sample: i32 = SAMPLE.of(sample)?;
     let column = CodeColumn::of(relation, code, body)?;
     let mut codes = CodeList::new(column.codes, sample as usize);
-    let mut texts = SampledTexts::default();
-    if body.is_some() {
-        texts.counts = collect(repeat_n(0, COUNTS_BYTES), COUNTS_BYTES)?;
-    }
+    let counts = collect(repeat_n(0, COUNTS_BYTES), COUNTS_BYTES)?;
+    let mut texts = SampledTexts { counts, ..SampledTexts::default() };
     let read = if body.is_some() { sample.max(WEIGHED) } else { sample };
     column.read(Some(read), &mut |row| {
         let is_query = codes.codes().len() < sample as usize;
@@ -67,7 +64,7 @@ fn levels(
         }
         if body.is_some() { texts.add(row.text(), is_query) } else { Ok(()) }
     })?;
-    let weights = if body.is_some() { weights(&mut texts.counts)? } else { None };
+    let weights = weights(&mut texts.counts)?;
     let weights = weights.as_deref().map(FeatureWeights::read).transpose()?;
     let bits = codes.bits().or(column.bits).unwrap_or(0);
     check_width(bits)?;
@@ -88,7 +85,7 @@ fn levels(
             Ok::<_, SqlError>(alike.flatten().unwrap_or(0.0))
         })
     })?;
-    say_what_is_odd(&histogram, texts.mean_features());
+    say_what_is_odd(&histogram, &texts.of_queries);
     Ok(histogram.levels()?)
 }
 
@@ -104,15 +101,7 @@ impl SampledTexts {
     fn add(&mut self, text: &[u8], is_query: bool) -> Result<(), SqlError> {
         let features = features_of(&mut self.counter, text)?;
         add_features(&mut self.counts, &features, FEATURES.parse()?, &mut check_for_interrupts)?;
-        if is_query {
-            push(&mut self.of_queries, features)?;
-        }
-        Ok(())
-    }
-
-    /// The average number of features of a query's text.
-    fn mean_features(&self) -> Option<usize> {
-        self.of_queries.iter().map(Vec::len).sum::<usize>().checked_div(self.of_queries.len())
+        if is_query { Ok(push(&mut self.of_queries, features)?) } else { Ok(()) }
     }
 }
 
@@ -122,10 +111,11 @@ fn features_of(counter: &mut FeatureCounter, text: &[u8]) -> Result<Vec<i64>, Sq
 
 const PAGE: &str = "See docs/choosing-a-threshold.md.";
 
-fn say_what_is_odd(histogram: &DistanceHistogram, features: Option<usize>) {
+fn say_what_is_odd(histogram: &DistanceHistogram, texts: &[Vec<i64>]) {
     if histogram.is_even() {
         notice("all distances are even, so an odd radius finds no more than the even one below it", PAGE);
     }
+    let features = texts.iter().map(Vec::len).sum::<usize>().checked_div(texts.len());
     if let Some(features) = features.filter(|&features| features < FEW) {
         notice(&format!("texts have only {features} pairs of words on average, too few to compare"), PAGE);
     } else if let Some((distance, apart, pairs)) = histogram.templates() {

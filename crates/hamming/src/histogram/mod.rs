@@ -4,16 +4,17 @@
 //! Some codes of the table, the queries, are compared with all rows. The texts of some pairs are compared
 //! too.
 //!
-//! Guarantee: there is no model. The number of rows is the mean over the queries. The texts of a random
-//! sample of pairs at each distance are compared. The upper limit is Wilson's ("Probable Inference, the Law
-//! of Succession, and Statistical Inference", 1927) for the effective size of the sample (Kish, "Survey
-//! Sampling", 1965). Cost: a comparison of each row with each query; of n pairs at a distance, the texts of
-//! 1000 (1 + ln n / 1000) are compared. Memory: the queries, and with texts 4 kB per distance.
+//! Guarantee: the number of rows is the mean over the queries. The texts of a random sample of pairs at each
+//! distance are compared. The upper limit is Wilson's ("Probable Inference, the Law of Succession, and
+//! Statistical Inference", 1927) for the effective size of the sample (Kish, "Survey Sampling", 1965). The
+//! only model is that the numbers of pairs by chance are log-concave, as if bits were random. Cost: a
+//! comparison of each row with each query; of n pairs at a distance, the texts of 1000 (1 + ln n / 1000) are
+//! compared. Memory: the queries, and with texts 4 kB per distance.
 
 use crate::BITS;
 use crate::code::CodeSlice;
 use crate::queries::{CodeQueries, place_in_sample};
-use base::{Limit, OutOfMemory, collect, reserve};
+use base::{Limit, OutOfMemory, collect};
 use std::iter::repeat_n;
 
 /// The number of queries.
@@ -21,7 +22,7 @@ pub const SAMPLE: Limit = Limit::new("sample", 1, 10_000);
 
 /// The most pairs at each distance whose texts are compared, and the largest such distance for 64 bits.
 const COMPARED: usize = 1000;
-const FARTHEST: u64 = 20;
+const FARTHEST: usize = 20;
 /// Two texts are duplicates if they share at least this fraction of the weight of their features. Near texts
 /// that share less than the second fraction are from a template.
 const DUPLICATE: f32 = 0.65;
@@ -29,12 +30,14 @@ const TEMPLATE: f32 = 0.5;
 /// The fraction of the duplicates that the suggested radius finds.
 const FOUND: f64 = 0.95;
 /// A small distance for 64 bits.
-const NEAR: u64 = 6;
+const NEAR: usize = 6;
 /// If queries find this many rows within it on average, there is a crowd. If more than MANY of at least
 /// ENOUGH compared pairs share less than TEMPLATE, there are templates.
 const CROWD: f64 = 10.0;
 const ENOUGH: usize = 20;
 const MANY: f64 = 0.1;
+/// So many bits farther away, random codes of 64 bits have some twenty times as many pairs.
+const STEP: usize = 4;
 /// The 95 % quantile of the normal distribution.
 const Z: f64 = 1.645;
 
@@ -47,7 +50,7 @@ pub struct DistanceLevel {
     pub pairs: u64,
     /// How many of the rows are duplicates, if texts are compared.
     pub duplicates: Option<Duplicates>,
-    /// Whether this is the smallest radius that finds nearly all duplicates.
+    /// Whether this is the smallest radius that finds nearly all duplicates, or what is near not by chance.
     pub to_search: bool,
 }
 
@@ -80,7 +83,7 @@ impl DistanceHistogram {
     /// Starts with random rows of the table. Their codes have this number of bits, and they may have texts.
     pub fn new(queries: CodeSlice<'_>, bits: u32, has_texts: bool) -> Result<Self, OutOfMemory> {
         let pairs = collect(repeat_n(0, bits as usize + 1), bits as usize + 1)?;
-        let rooms = if has_texts { (of_bits(bits, FARTHEST) + 1) * COMPARED } else { 0 };
+        let rooms = if has_texts { (of_bits(&pairs, FARTHEST) + 1) * COMPARED } else { 0 };
         Ok(Self {
             has_met_itself: collect(repeat_n(false, queries.len()), queries.len())?,
             queries: CodeQueries::new(queries)?,
@@ -112,31 +115,39 @@ impl DistanceHistogram {
     /// The statistics of each distance, starting at 0, from the rows added so far.
     pub fn levels(&self) -> Result<Vec<DistanceLevel>, OutOfMemory> {
         let queries = self.queries.count().max(1) as f64;
-        let mut levels = Vec::new();
-        reserve(&mut levels, self.pairs.len())?;
         let (mut within, mut found, mut compared, mut squares) = (0.0, 0.0, 0, 0.0);
-        for (distance, &pairs) in self.pairs.iter().enumerate() {
+        let level = |(distance, &pairs): (usize, &u64)| {
             within += pairs as f64;
             let duplicates = self.alike_at(distance).map(|alike| {
-                if !alike.is_empty() {
-                    let count = alike.len() as f64;
-                    let duplicates = alike.iter().filter(|&&alike| alike >= DUPLICATE).count() as f64;
-                    found += duplicates / count * pairs as f64;
-                    compared += alike.len() as u64;
-                    squares += (pairs as f64).powi(2) / count;
-                }
-                let share =
-                    if compared == 0 { 0.0 } else { wilson(found / within, within * within / squares) };
+                let count = alike.len().max(1) as f64;
+                let duplicates = alike.iter().filter(|&&alike| alike >= DUPLICATE).count() as f64;
+                found += duplicates / count * pairs as f64;
+                compared += alike.len() as u64;
+                squares += (pairs as f64).powi(2) / count;
+                let share = wilson(found / within.max(1.0), within.max(1.0).powi(2) / squares.max(1.0));
                 Duplicates { rows: found / queries, at_most: share * within / queries, compared }
             });
-            levels.push(DistanceLevel { rows: within / queries, pairs, duplicates, to_search: false });
-        }
-        let enough = FOUND * found / queries;
-        let finds = |level: &&mut DistanceLevel| level.duplicates.is_some_and(|found| found.rows >= enough);
-        if let Some(level) = levels.iter_mut().find(finds).filter(|_| found > 0.0) {
+            DistanceLevel { rows: within / queries, pairs, duplicates, to_search: false }
+        };
+        let mut levels = collect(self.pairs.iter().enumerate().map(level), self.pairs.len())?;
+        let all = if self.alike.is_empty() { self.not_by_chance() } else { found / queries };
+        let rows = |level: &DistanceLevel| level.duplicates.map_or(level.rows, |found| found.rows);
+        if let Some(level) = levels.iter_mut().find(|level| all > 0.0 && rows(level) >= FOUND * all) {
             level.to_search = true;
         }
         Ok(levels)
+    }
+
+    /// Without texts: the average number of rows that a query finds up to the largest small distance at which
+    /// at most half of the pairs come by chance, and within which there is no crowd; 0 if there are few.
+    fn not_by_chance(&self) -> f64 {
+        // An even step, because all distances may be even.
+        let step = of_bits(&self.pairs, STEP) & !1;
+        let pairs = |distance: usize| self.pairs[distance].max(1) as f64;
+        let by_chance = |at| pairs(at + step).powi(2) / pairs(at + 2 * step);
+        let is_near = |&at: &usize| self.rows(at) < CROWD && pairs(at) > 2.0 * by_chance(at);
+        let rows = (0..=of_bits(&self.pairs, FARTHEST)).rev().find(is_near).map_or(0.0, |far| self.rows(far));
+        if rows * self.queries.count() as f64 >= ENOUGH as f64 { rows } else { 0.0 }
     }
 
     /// Whether only even distances occur. Then an odd radius finds no more than the even one below it.
@@ -147,21 +158,22 @@ impl DistanceHistogram {
 
     /// Without texts: a small distance within which queries have many rows, and the average number of them.
     pub fn crowd(&self) -> Option<(usize, f64)> {
-        let pairs = self.pairs[..=self.near()].iter().sum::<u64>();
-        let rows = pairs as f64 / self.queries.count().max(1) as f64;
-        (self.alike.is_empty() && rows >= CROWD).then_some((self.near(), rows))
+        let near = of_bits(&self.pairs, NEAR);
+        (self.alike.is_empty() && self.rows(near) >= CROWD).then(|| (near, self.rows(near)))
     }
 
     /// A small distance within which many compared texts share less than half of their weight; the number of
     /// such pairs, and the number of compared pairs.
     pub fn templates(&self) -> Option<(usize, usize, usize)> {
-        let alike = || (0..=self.near()).filter_map(|distance| self.alike_at(distance)).flatten();
+        let near = of_bits(&self.pairs, NEAR);
+        let alike = || (0..=near).filter_map(|distance| self.alike_at(distance)).flatten();
         let (apart, pairs) = (alike().filter(|&&alike| alike < TEMPLATE).count(), alike().count());
-        (pairs >= ENOUGH && apart as f64 > MANY * pairs as f64).then_some((self.near(), apart, pairs))
+        (pairs >= ENOUGH && apart as f64 > MANY * pairs as f64).then_some((near, apart, pairs))
     }
 
-    fn near(&self) -> usize {
-        of_bits(self.pairs.len() as u32 - 1, NEAR)
+    /// The average number of other rows that a query finds within a distance.
+    fn rows(&self, distance: usize) -> f64 {
+        self.pairs[..=distance].iter().sum::<u64>() as f64 / self.queries.count().max(1) as f64
     }
 
     /// The shares of the compared texts at a distance; `None` for larger distances.
@@ -171,9 +183,9 @@ impl DistanceHistogram {
     }
 }
 
-/// Converts a distance of 64 bits to the same fraction of this number of bits.
-fn of_bits(bits: u32, distance: u64) -> usize {
-    (u64::from(bits) * distance / u64::from(BITS)) as usize
+/// Converts a distance of 64 bits to the same fraction of the bits of the codes that have these pairs.
+fn of_bits(pairs: &[u64], distance: usize) -> usize {
+    (pairs.len() - 1) * distance / BITS as usize
 }
 
 /// Wilson's upper limit of a fraction that was measured in a sample of this size.

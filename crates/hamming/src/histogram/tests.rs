@@ -106,6 +106,41 @@ fn where_none_are_duplicates_no_radius_is_marked() {
     assert!(found.rows == 0.0 && (found.at_most / 39.0 - 0.0027).abs() < 0.0001, "{found:?}");
 }
 
+/// Half of the rows are versions of the row before them, in which up to so many bits are changed.
+fn versions(rows: u64, farthest: u64) -> Vec<u64> {
+    (0..rows).map(|i| scattered(i / 2) ^ ((1 << (i % 2 * (i / 2 % (farthest + 1)))) - 1)).collect()
+}
+
+fn marked(rows: &[u64], sample: usize) -> Vec<usize> {
+    let levels = levels_of(rows, sample);
+    (0..levels.len()).filter(|&distance| levels[distance].to_search).collect()
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
+fn without_texts_what_is_not_by_chance_is_marked() {
+    // Every 19th row is a query, so that all numbers of changed bits occur.
+    assert_eq!(marked(&versions(20_000, 6), 1100), [6]);
+    assert_eq!(marked(&versions(20_000, 0), 1000), [0]);
+    // Ten pairs are counted from both sides; nine are too few.
+    assert_eq!(marked(&versions(20, 2), 20), [2]);
+    assert_eq!(marked(&versions(18, 2), 18), []);
+    // Within the mark, a query finds fewer than ten others.
+    let families = |size: u64| (0..20_000).map(|i| scattered(i / size) ^ (i % size)).collect::<Vec<_>>();
+    assert_eq!(marked(&families(10), 1000), [3]);
+    assert_eq!(marked(&families(11), 1000), [3]);
+    assert_eq!(marked(&(0..2000).map(|i| scattered(i / 20)).collect::<Vec<_>>(), 1000), []);
+    // Templates have many rows nearby, but versions are nearer.
+    let own = |i: u64| scattered(i | 1 << 40) & scattered(i | 1 << 41) & scattered(i | 1 << 42);
+    let row = |i: u64| scattered(i % 3) ^ own(i);
+    let rows: Vec<u64> = (0..500).flat_map(|i| [row(i), row(i) ^ ((1 << (i % 3)) - 1)]).collect();
+    assert_eq!(marked(&rows, 1000), [2]);
+    // All distances are even.
+    let even = |i: u64| i << 1 | u64::from(i.count_ones() % 2);
+    let rows: Vec<u64> = versions(20_000, 6).into_iter().map(|row| even(row >> 1)).collect();
+    assert_eq!(marked(&rows, 1100), [6]);
+}
+
 /// (p + z²/2n + z √(p (1 − p)/n + z²/4n²)) / (1 + z²/n), computed by hand.
 #[test]
 fn the_limit_is_wilsons() {
@@ -149,6 +184,28 @@ proptest! {
                 prop_assert_eq!(duplicates.compared, within.len() as u64);
             }
         }
+    }
+
+    /// At least half of the pairs within the marked distance are planted, and beyond it more come by chance.
+    #[test]
+    #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
+    fn more_pairs_beyond_the_mark_come_by_chance(farthest in 0u64..20, rows in 500u64..2000) {
+        let rows = versions(rows, farthest);
+        let sample = sample_of(&rows, 200);
+        let (mut planted, mut by_chance) = ([0.0; 65], [0.0; 65]);
+        for &a in &sample {
+            for b in (0..rows.len()).filter(|&b| b != a) {
+                let pairs = if a / 2 == b / 2 { &mut planted } else { &mut by_chance };
+                pairs[(rows[a] ^ rows[b]).count_ones() as usize] += 1.0;
+            }
+        }
+        let mark = marked(&rows, 200)[0];
+        let within = |pairs: &[f64]| pairs[..=mark].iter().sum::<f64>();
+        prop_assert!(within(&planted) >= within(&by_chance), "{planted:?} {by_chance:?} {mark}");
+        // The estimate of pairs by chance is too high, if anything: for random codes four times.
+        let missed = |far: &usize| planted[*far] > 10.0 * (by_chance[*far] + 1.0);
+        let missed: f64 = (mark + 1..=20).filter(missed).map(|far| planted[far]).sum();
+        prop_assert!(missed <= 0.06 * planted.iter().sum::<f64>(), "{planted:?} {by_chance:?} {mark}");
     }
 
     /// Codes of several words with the bits of fingerprints give the same counts.
