@@ -23,9 +23,9 @@ TITLES = {
                "sentences with another text, and are not duplicates. *Texts per second* is for one core, from the texts to the list of "
                "duplicates; for simhash_pg, it includes COPY. All programs are nearly twice as fast on an otherwise idle machine."),
     "templates": ("Which texts that were made from templates are duplicates?", ["peer", "settings", "found", "false", "rate", "peak_mb"],
-                  "In the first table, half of the texts are made from thirty templates, with a name, a version, dependencies and up to three "
-                  "sentences of their own, and a third of all texts are versions of another one. In the second one, all texts are letters of one "
-                  "template, which differ in two names, and one of a hundred is a version of another one. *Wrong* is the share "
+                  "Half of the texts are made from thirty templates, with a name, a version, dependencies and up to three sentences of "
+                  "their own, and a third of all texts are versions of another one. The letters are made from one template, and differ in two "
+                  "names; one of a hundred is a version of another one. *Wrong* is the share "
                   "of the deleted texts that are not versions."),
     "pairs": ("Which pairs of codes are near each other?", ["peer", "settings", "query_ms", "peak_mb"],
               "Half of the codes are in families of ten. Both programs find the same pairs. hammingbird, in one thread, keeps all pairs and "
