@@ -125,7 +125,7 @@ def main(kept, drawings):
             some = [row for row in lines if row["data"] == data]
             for row in some:
                 row["rate"] = int(data.split()[0].replace(",", "")) / float(row["build_s"]) if "rate" in columns else ""
-            print(f"\n{data}, {command}:\n\n| {' | '.join(heads[name] for name in columns)} |\n|{'---|' * len(columns)}")
+            print("\n" + fill(f"{data}, {command}:") + f"\n\n| {' | '.join(heads[name] for name in columns)} |\n|{'---|' * len(columns)}")
             for row in some:
                 print("| " + " | ".join(shown(name, row) for name in columns) + " |")
             drawn, column, others, caption = DRAWN.get(question, (None, None, None, None))
