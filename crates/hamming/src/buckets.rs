@@ -11,8 +11,8 @@ const STRIDE: usize = 1 << 16;
 /// Fewer rows than this are sorted in one step: the processor's cache has room for them.
 const MANY: usize = 1 << 18;
 
-/// If a group of buckets has more than this fraction of the rows, rows are sorted in one step, too. Memory for
-/// the rows of a group is not counted.
+/// If a group of buckets has more than this fraction of the rows, rows are sorted in one step, too. Memory
+/// for the rows of a group is not counted.
 const MIN_GROUPS: usize = 8;
 
 /// A choice of at most 31 of 64 bits, as runs of neighbouring bits.

@@ -1,9 +1,9 @@
 //! Which rows VACUUM removes.
 //!
-//! PostgreSQL answers for one row at a time, up to version 16 by a binary search in a sorted list. The rows of
-//! a leaf are in no order of the table, so each of these searches waits for memory several times, and there is
-//! one for each row and tree. Here, all rows at neighbouring offsets of a page are asked for when the first of
-//! them is needed: their searches visit the same parts of the list. The answers are kept.
+//! PostgreSQL answers for one row at a time, up to version 16 by a binary search in a sorted list. The rows
+//! of a leaf are in no order of the table, so each of these searches waits for memory several times, and
+//! there is one for each row and tree. Here, all rows at neighbouring offsets of a page are asked for when
+//! the first of them is needed: their searches visit the same parts of the list. The answers are kept.
 
 use super::row::tid_of;
 use crate::pg::settings::setting;

@@ -72,8 +72,8 @@ impl QueryCursor {
         self.rows > 0
     }
 
-    /// Calls `take` for each row. The memory in which it runs is freed after each row. At most `most` rows are
-    /// fetched at once; fewer if they are large, as rows with values that a view computes.
+    /// Calls `take` for each row. The memory in which it runs is freed after each row. At most `most` rows
+    /// are fetched at once; fewer if they are large, as rows with values that a view computes.
     fn each_row(
         mut self,
         most: i64,

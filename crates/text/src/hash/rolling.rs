@@ -30,8 +30,8 @@ pub(crate) fn piece_for(window: usize) -> usize {
 
 /// Arithmetic modulo m.
 pub(crate) trait Arithmetic {
-    /// value · p + addend, for a value below m. The addend is a symbol, to which a number below 2m may be added.
-    /// A symbol has at most 21 bits, and may be above m.
+    /// value · p + addend, for a value below m. The addend is a symbol, to which a number below 2m may be
+    /// added. A symbol has at most 21 bits, and may be above m.
     fn append(&self, value: u64, addend: u64) -> u64;
 
     /// The negative of a · b, below 2m.
