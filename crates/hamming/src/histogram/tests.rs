@@ -202,8 +202,9 @@ proptest! {
         let mark = marked(&rows, 200)[0];
         let within = |pairs: &[f64]| pairs[..=mark].iter().sum::<f64>();
         prop_assert!(within(&planted) >= within(&by_chance), "{planted:?} {by_chance:?} {mark}");
-        // The estimate of pairs by chance is too high, if anything: for random codes four times.
-        let missed = |far: &usize| planted[*far] > 10.0 * (by_chance[*far] + 1.0);
+        // The estimate of pairs by chance is too high, if anything: for random codes four times. As many as two
+        // may be expected where none was found.
+        let missed = |far: &usize| planted[*far] > 10.0 * (by_chance[*far] + 2.0);
         let missed: f64 = (mark + 1..=20).filter(missed).map(|far| planted[far]).sum();
         prop_assert!(missed <= 0.06 * planted.iter().sum::<f64>(), "{planted:?} {by_chance:?} {mark}");
     }
