@@ -4,11 +4,11 @@
 //! characters ([`table`](super::table)), as in [`machine`](super::machine). If a character depends on its
 //! neighbours, the Unicode crates normalize the text run by run.
 
-use super::machine::{GROWTH, lengthen, put_normal_form};
+use super::machine::{GROWTH, lengthen, stays_in_place};
 use super::normal::{is_letter, normalize};
 use super::runs::{next_run, split_piece};
-use super::table::{Entry, SHORT};
-use super::utf8::decode;
+use super::table::{Entry, SHORT, class, entry};
+use super::utf8::{DecodedCharacter, decode, encode};
 use super::{BUFFERED, Keep};
 use base::{Heartbeat, OutOfMemory, grow};
 
@@ -96,9 +96,30 @@ fn put_letters(text: &str, buffer: &mut [u8]) -> Option<usize> {
             at += 1;
             continue;
         }
-        let decoded = decode(&bytes[at..])?;
-        put_normal_form(decoded, (text, at), &mut combining_class, &mut put)?;
-        at += decoded.length;
+        let DecodedCharacter { code_point, utf8, length } = decode(&bytes[at..])?;
+        let entry = entry(code_point);
+        if entry.is_plain() {
+            put(entry, utf8, length);
+            combining_class = 0;
+        } else if entry.class() == class::SEVERAL {
+            for c in entry.normal_form().chars() {
+                let (utf8, length) = encode(u32::from(c));
+                put(self::entry(u32::from(c)), utf8, length);
+                combining_class = self::entry(u32::from(c)).combining_class();
+            }
+        } else if entry.class() == class::DEPENDS {
+            return None;
+        } else if entry.combining_class() != 0 {
+            if !stays_in_place(entry, code_point, combining_class, &text[..at]) {
+                return None;
+            }
+            combining_class = entry.combining_class();
+        } else {
+            let (utf8, length) = encode(entry.value());
+            put(entry, utf8, length);
+            combining_class = 0;
+        }
+        at += length;
     }
     Some(end)
 }

@@ -7,7 +7,7 @@
 //! uses the Unicode crates. So the words are those of the definition, as `tests` verify. Linear time.
 
 use super::breaks::takes_letter;
-use super::table::{self, Entry, SHORT, class, entry};
+use super::table::{Entry, SHORT, class, entry};
 use super::utf8::{DecodedCharacter, code_point_of_three, decode, encode};
 use super::writer::WordWriter;
 use crate::features::addresses;
@@ -173,56 +173,52 @@ impl<'a, const PROSE: bool> MachineRun<'a, PROSE> {
                 return Some(());
             }
         }
-        let Self { text, at, writer, combining_class, .. } = self;
-        let put = |entry, utf8, length| writer.push(entry, utf8, length);
-        put_normal_form(decoded, (*text, *at), combining_class, put)?;
+        let entry = entry(decoded.code_point);
+        if entry.is_plain() {
+            self.combining_class = 0;
+            self.writer.push(entry, decoded.utf8, decoded.length);
+        } else if entry.class() == class::SEVERAL {
+            self.push_several(entry);
+        } else if entry.class() == class::DEPENDS {
+            return None;
+        } else if entry.combining_class() != 0 {
+            self.push_mark(entry, decoded)?;
+        } else {
+            let (utf8, length) = encode(entry.value());
+            self.combining_class = 0;
+            self.writer.push(entry, utf8, length);
+        }
         self.at += decoded.length;
         Some(())
     }
-}
 
-/// Passes on the normal form of a character beyond ASCII that begins at this place of the text: the entry,
-/// the UTF-8 and the length of each of its characters. Replaces the combining class of the last character.
-/// `None` if the normal form depends on the neighbours, as that of a mark does that moves or may compose.
-#[inline(always)]
-pub(super) fn put_normal_form(
-    decoded: DecodedCharacter,
-    (text, at): (&str, usize),
-    combining_class: &mut u32,
-    mut put: impl FnMut(Entry, u32, usize),
-) -> Option<()> {
-    let DecodedCharacter { code_point, utf8, length } = decoded;
-    let entry = entry(code_point);
-    if entry.is_plain() {
-        *combining_class = 0;
-        put(entry, utf8, length);
-    } else if entry.class() == class::SEVERAL {
-        for c in entry.normal_form().chars() {
-            let entry = table::entry(u32::from(c));
-            let (utf8, length) = encode(u32::from(c));
-            *combining_class = entry.combining_class();
-            put(entry, utf8, length);
-        }
-    } else if entry.class() == class::DEPENDS {
-        return None;
-    } else if entry.combining_class() != 0 {
-        if !stays_in_place(entry, code_point, *combining_class, &text[..at]) {
+    /// Writes a mark; `None` if it moves or may compose.
+    #[inline(always)]
+    fn push_mark(&mut self, entry: Entry, mark: DecodedCharacter) -> Option<()> {
+        if !stays_in_place(entry, mark.code_point, self.combining_class, &self.text[..self.at]) {
             return None;
         }
-        *combining_class = entry.combining_class();
-        put(entry, utf8, length);
-    } else {
-        let (utf8, length) = encode(entry.value());
-        *combining_class = 0;
-        put(entry, utf8, length);
+        self.combining_class = entry.combining_class();
+        self.writer.push(entry, mark.utf8, mark.length);
+        Some(())
     }
-    Some(())
+
+    /// Writes a normal form that has several characters or none.
+    #[inline(always)]
+    fn push_several(&mut self, several: Entry) {
+        for c in several.normal_form().chars() {
+            let entry = entry(u32::from(c));
+            let (utf8, length) = encode(u32::from(c));
+            self.combining_class = entry.combining_class();
+            self.writer.push(entry, utf8, length);
+        }
+    }
 }
 
 /// Whether a mark neither moves nor may compose, after this text, whose last character has this combining
 /// class.
 #[inline(always)]
-fn stays_in_place(mark: Entry, code_point: u32, class_before: u32, before: &str) -> bool {
+pub(super) fn stays_in_place(mark: Entry, code_point: u32, class_before: u32, before: &str) -> bool {
     let may_compose = mark.has(Entry::CHANGED);
     mark.combining_class() >= class_before
         && !(may_compose && (class_before != 0 || !stays_apart(before, code_point)))
