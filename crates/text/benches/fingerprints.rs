@@ -13,10 +13,21 @@ use text::html;
 use text::passage::recursive::RecursiveShingler;
 use text::passage::{passage_sketch, shared_passages};
 use text::sketch::heintze::HeintzeParameters;
-use text::sketch::manber::{ManberHash, ManberParameters, ManberSketcher};
+use text::sketch::manber::{ManberHash, ManberParameters, ManberSketcher, ManberUnit};
 use text::sketch::minhash::MinHasher;
 use text::sketch::winnow::WinnowParameters;
 use xxhash_rust::xxh3::xxh3_64;
+
+/// The defaults of the SQL function.
+const MANBER: ManberParameters = ManberParameters {
+    length: 50,
+    sample_bits: 8,
+    divisor: 1,
+    prime: 1_425_089_352_415_399_837,
+    modulus: (1 << 61) - 1,
+    unit: ManberUnit::Byte,
+    hash: ManberHash::Polynomial,
+};
 
 const DOCUMENT_BYTES: usize = 5_000;
 
@@ -112,12 +123,9 @@ fn text_throughput(criterion: &mut Criterion) {
         });
     }
     for (name, parameters) in [
-        ("manber_sketch (default)", ManberParameters::default()),
-        (
-            "manber_sketch (modulus 2^32)",
-            ManberParameters { prime: 31, modulus: 1 << 32, ..Default::default() },
-        ),
-        ("manber_sketch (xxh3)", ManberParameters { hash: ManberHash::Xxh3, ..Default::default() }),
+        ("manber_sketch (default)", MANBER),
+        ("manber_sketch (modulus 2^32)", ManberParameters { prime: 31, modulus: 1 << 32, ..MANBER }),
+        ("manber_sketch (xxh3)", ManberParameters { hash: ManberHash::Xxh3, ..MANBER }),
     ] {
         let sketcher = ManberSketcher::new(parameters).unwrap();
         measure(&mut group, name, &documents, |text| sketcher.sketch(text, &mut || ()).unwrap());

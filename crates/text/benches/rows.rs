@@ -17,9 +17,20 @@ use text::fingerprint::SimHasher;
 use text::html;
 use text::passage::passage_sketch;
 use text::sketch::heintze::HeintzeParameters;
-use text::sketch::manber::{ManberParameters, ManberSketcher};
+use text::sketch::manber::{ManberHash, ManberParameters, ManberSketcher, ManberUnit};
 use text::sketch::minhash::MinHasher;
 use text::sketch::winnow::WinnowParameters;
+
+/// The defaults of the SQL function.
+const MANBER: ManberParameters = ManberParameters {
+    length: 50,
+    sample_bits: 8,
+    divisor: 1,
+    prime: 1_425_089_352_415_399_837,
+    modulus: (1 << 61) - 1,
+    unit: ManberUnit::Byte,
+    hash: ManberHash::Polynomial,
+};
 
 const SWEEPS: usize = 15;
 
@@ -55,9 +66,7 @@ fn calls() -> [Call; 11] {
         Call::simhash("simhash(body, 'word:3')", "word:3"),
         Call::simhash("simhash(body, 'char:8')", "char:8"),
         Call::simhash("simhash(body, 'commoncrawl')", "commoncrawl"),
-        Call::new("manber_sketch(body)", |text| {
-            ManberSketcher::new(ManberParameters::default())?.sketch(text, &mut || ())
-        }),
+        Call::new("manber_sketch(body)", |text| ManberSketcher::new(MANBER)?.sketch(text, &mut || ())),
         Call::new("winnow_sketch(body)", move |text| winnow.sketch(text.as_bytes(), &mut || ())),
         Call::new("heintze_sketch(body)", move |text| heintze.sketch(text, &[], &mut || ())),
         Call::new("minhash(body)", move |text| minhasher.bins(text, 128, word3, &mut || ())),

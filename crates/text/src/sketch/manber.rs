@@ -11,7 +11,7 @@
 
 use super::SketchSample;
 use crate::features::chars;
-use crate::hash::rolling::{Arithmetic, MERSENNE_61, Mersenne61, Modulo, PRIME, Rolling, Windows, piece_for};
+use crate::hash::rolling::{Arithmetic, MERSENNE_61, Mersenne61, Modulo, Rolling, Windows, piece_for};
 use crate::hash::xxh3_64;
 use base::{Heartbeat, Limit, Problem, ProblemKind};
 use std::str::FromStr;
@@ -67,20 +67,6 @@ pub struct ManberParameters {
     pub unit: ManberUnit,
     /// The hash function for windows.
     pub hash: ManberHash,
-}
-
-impl Default for ManberParameters {
-    fn default() -> Self {
-        Self {
-            length: 50,
-            sample_bits: 8,
-            divisor: 1,
-            prime: PRIME,
-            modulus: MERSENNE_61,
-            unit: ManberUnit::Byte,
-            hash: ManberHash::Polynomial,
-        }
-    }
 }
 
 /// Makes sketches, with parameters that were checked.
@@ -253,11 +239,23 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::rolling::PRIME;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    /// The defaults of the SQL function.
+    const DEFAULTS: ManberParameters = ManberParameters {
+        length: 50,
+        sample_bits: 8,
+        divisor: 1,
+        prime: PRIME,
+        modulus: MERSENNE_61,
+        unit: ManberUnit::Byte,
+        hash: ManberHash::Polynomial,
+    };
+
     fn parameters(length: usize, sample_bits: u32, prime: u64, modulus: u64) -> ManberParameters {
-        ManberParameters { length, sample_bits, prime, modulus, ..ManberParameters::default() }
+        ManberParameters { length, sample_bits, prime, modulus, ..DEFAULTS }
     }
 
     fn sketch(text: &str, parameters: ManberParameters) -> Vec<i64> {
@@ -307,12 +305,7 @@ mod tests {
 
     #[test]
     fn javas_hash_code() {
-        let java = |length| ManberParameters {
-            length,
-            sample_bits: 0,
-            hash: ManberHash::Java,
-            ..ManberParameters::default()
-        };
+        let java = |length| ManberParameters { length, sample_bits: 0, hash: ManberHash::Java, ..DEFAULTS };
         assert_eq!(sketch("abc", java(3)), [96354]);
         assert_eq!(sketch("Hello world", java(11)), [-832992604]);
         assert_eq!(sketch("Hello world", ManberParameters { divisor: 4, ..java(11) }), [-832992604]);
@@ -327,7 +320,7 @@ mod tests {
             (parameters(50, 33, 31, 1 << 20), "sample_bits 33 is out of range"),
             (parameters(50, 8, 1, 1 << 20), "prime 1 is out of range"),
             (parameters(50, 8, 31, 1), "modulus 1 is out of range"),
-            (ManberParameters { divisor: 0, ..ManberParameters::default() }, "divisor 0 is out of range"),
+            (ManberParameters { divisor: 0, ..DEFAULTS }, "divisor 0 is out of range"),
             (parameters(50, 8, 6, 9), "prime 6 and modulus 9 have a common factor"),
         ] {
             assert_eq!(ManberSketcher::new(parameters).unwrap_err().message, message);
