@@ -3,7 +3,7 @@
 use super::batch::{BatchSize, JoinBatch};
 use super::explain;
 use super::output::{JoinOutput, OutputParts};
-use super::reader::{ReaderParts, RowReader, RunningCondition};
+use super::reader::{RowReader, RunningCondition};
 use super::rows::{KeptColumn, KeptColumns};
 use super::run::{JoinParts, NearJoin};
 use super::shared::{SharedJoin, Sharing};
@@ -116,7 +116,7 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
         // Columns that are not kept are NULL.
         virtual_row(row).1.fill(true);
         let join = NearJoin::new(JoinParts {
-            reader: RowReader::new(ReaderParts { children, near, context, row }),
+            reader: RowReader::new(children, near, context, row),
             batch: JoinBatch::new(&stored, columns),
             size: BatchSize::new(&stored),
             output,

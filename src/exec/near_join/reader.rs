@@ -17,20 +17,14 @@ pub(super) struct RunningCondition {
     pub(super) radius: *mut ExprState,
 }
 
-/// The executor's objects that a reader uses, only while the node is executed.
-pub(super) struct ReaderParts {
-    /// The outer child and the inner one.
-    pub(super) children: BySide<*mut pg_sys::PlanState>,
-    /// The conditions by which rows are near: first the one that finds pairs, then those that test them.
-    pub(super) near: Vec<RunningCondition>,
-    pub(super) context: *mut pg_sys::ExprContext,
-    /// The columns of both sides.
-    pub(super) row: *mut TupleTableSlot,
-}
-
-/// Reads rows.
+/// Reads rows. The executor's objects are used only while the node is executed.
 pub(super) struct RowReader {
-    parts: ReaderParts,
+    children: BySide<*mut pg_sys::PlanState>,
+    /// The conditions by which rows are near: first the one that finds pairs, then those that test them.
+    near: Vec<RunningCondition>,
+    context: *mut pg_sys::ExprContext,
+    /// The columns of both sides.
+    row: *mut TupleTableSlot,
     /// Whether a child has no more rows. It must not be asked for another row then: a scan would start again.
     pub(super) ended: BySide<bool>,
     /// Whether rows get codes. If not, no rows are near.
@@ -41,20 +35,25 @@ pub(super) struct RowReader {
 
 impl RowReader {
     /// # Safety
-    /// The parts must belong to one node, and the reader must only be used while the node is executed.
-    pub(super) unsafe fn new(parts: ReaderParts) -> Self {
-        Self { parts, ended: BySide::default(), gives_codes: false, codes: Vec::new() }
+    /// All must belong to one node, and the reader must only be used while the node is executed.
+    pub(super) unsafe fn new(
+        children: BySide<*mut pg_sys::PlanState>,
+        near: Vec<RunningCondition>,
+        context: *mut pg_sys::ExprContext,
+        row: *mut TupleTableSlot,
+    ) -> Self {
+        let (ended, codes) = (BySide::default(), Vec::new());
+        Self { children, near, context, row, ended, gives_codes: false, codes }
     }
 
     /// Evaluates the radii of all conditions. None if one of them is NULL or negative, which matches no rows.
     pub(super) fn radii(&self) -> Result<Vec<u32>, OutOfMemory> {
-        let ReaderParts { context, near, .. } = &self.parts;
         // SAFETY: the node is being executed.
-        unsafe { reset(*context) };
+        unsafe { reset(self.context) };
         let mut radii = Vec::new();
-        for near in near {
+        for near in &self.near {
             // SAFETY: as above.
-            let radius = unsafe { value(near.radius, *context) };
+            let radius = unsafe { value(near.radius, self.context) };
             match radius.and_then(|radius| u32::try_from(radius.value() as i32).ok()) {
                 Some(radius) => push(&mut radii, radius)?,
                 None => return Ok(Vec::new()),
@@ -74,7 +73,7 @@ impl RowReader {
         while !self.ended[side] && to.rows.len() < rows && to.bytes() < bytes {
             check_for_interrupts();
             // SAFETY: the node is being executed.
-            match unsafe { next_row(self.parts.children[side]) } {
+            match unsafe { next_row(self.children[side]) } {
                 Some(row) => self.push(row, side, to)?,
                 None => self.ended[side] = true,
             }
@@ -84,7 +83,7 @@ impl RowReader {
 
     /// Adds a row to a side. The row gets its codes if they are wanted and none of them is NULL.
     fn push(&mut self, row: *mut TupleTableSlot, side: Side, to: &mut JoinSide) -> Result<(), SqlError> {
-        let context = self.parts.context;
+        let context = self.context;
         // SAFETY: the node is being executed. A toasted value leaves a copy of its TOAST pointer in the
         // memory of the row.
         unsafe {
@@ -109,16 +108,15 @@ impl RowReader {
         side: Side,
         (values, nulls): (&[Datum], &[bool]),
     ) -> Result<(), OutOfMemory> {
-        let ReaderParts { context, row, near, .. } = &self.parts;
         // SAFETY: the expressions refer to columns of both sides, but read only those of this side.
         unsafe {
-            let (all_values, all_nulls) = virtual_row(*row);
+            let (all_values, all_nulls) = virtual_row(self.row);
             let first = if side == Side::Outer { 0 } else { all_values.len() - values.len() };
             all_values[first..first + values.len()].copy_from_slice(values);
             all_nulls[first..first + values.len()].copy_from_slice(nulls);
-            (**context).ecxt_scantuple = *row;
-            for near in near {
-                let Some(code) = value(near.codes[side], *context) else {
+            (*self.context).ecxt_scantuple = self.row;
+            for near in &self.near {
+                let Some(code) = value(near.codes[side], self.context) else {
                     self.codes.clear();
                     break;
                 };
