@@ -204,7 +204,7 @@ fn the_code_that_separates_rows_leads() {
 proptest! {
     /// Finds a match of a value if and only if a plain loop does, among few values and among crowded ones.
     #[test]
-    fn one_partner_is_found_if_there_is_one(
+    fn one_match_is_found_if_there_is_one(
         values in fingerprints(),
         equal in 0usize..3000 / FEWER,
         radius in 0u32..20,
@@ -214,12 +214,12 @@ proptest! {
         const CONDITIONS: [fn(u32, u32) -> bool; 4] = [|a, b| a < b, |a, b| a > b, |a, b| a % 7 == b % 5, |a, b| a != b];
         let condition = CONDITIONS[which];
         let codes = CodeSlice::fingerprints(&values);
-        let mut sink = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
+        let mut sink = OneMatch { condition, matches: vec![None; values.len()], asked: 0 };
         PairSearch::between([codes; 2], radius, MAX_SEGMENT_BITS).unwrap().all([codes; 2], &mut || (), &mut sink).unwrap();
-        for (a, partner) in (0u32..).zip(&sink.partners) {
-            let is_partner = |&b: &u32| condition(a, b) && (values[a as usize] ^ values[b as usize]).count_ones() <= radius;
-            let expected = (0..values.len() as u32).any(|b| is_partner(&b));
-            prop_assert!(partner.as_ref().map_or(!expected, is_partner), "{} {:?}", a, partner);
+        for (a, found) in (0u32..).zip(&sink.matches) {
+            let is_match = |&b: &u32| condition(a, b) && (values[a as usize] ^ values[b as usize]).count_ones() <= radius;
+            let expected = (0..values.len() as u32).any(|b| is_match(&b));
+            prop_assert!(found.as_ref().map_or(!expected, is_match), "{} {:?}", a, found);
         }
     }
 }
@@ -332,54 +332,54 @@ fn dense_values_do_not_take_all_comparisons() {
 }
 
 /// Needs one match for each value on the left, which must satisfy a condition.
-struct OnePartner {
+struct OneMatch {
     condition: fn(u32, u32) -> bool,
-    partners: Vec<Option<u32>>,
+    matches: Vec<Option<u32>>,
     asked: usize,
 }
 
-impl PairSink for OnePartner {
+impl PairSink for OneMatch {
     const AT_A_TIME: usize = 64;
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
-        if self.partners[a as usize].is_none() {
+        if self.matches[a as usize].is_none() {
             self.asked += 1;
-            self.partners[a as usize] = Some(b).filter(|&b| (self.condition)(a, b));
+            self.matches[a as usize] = Some(b).filter(|&b| (self.condition)(a, b));
         }
         Ok(())
     }
 
     fn wants(&mut self, these: &[u32], _those: &[u32]) -> bool {
-        these.iter().any(|&a| self.partners[a as usize].is_none())
+        these.iter().any(|&a| self.matches[a as usize].is_none())
     }
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, _heartbeat: &mut dyn Heartbeat) {
-        pairs.retain(|&(a, _)| self.partners[a as usize].is_none());
+        pairs.retain(|&(a, _)| self.matches[a as usize].is_none());
     }
 }
 
 /// Many equal rows are matched after few comparisons, whichever of them the condition accepts.
 #[test]
 #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
-fn one_partner_of_many_equal_codes() {
+fn one_match_of_many_equal_codes() {
     let count = 60_000;
     let scattered = |i: u32| crate::hash::scattered(u64::from(i));
     let values: Vec<u64> = (0..count).map(|i| if i % 4 == 0 { 1 } else { scattered(i) }).collect();
     let conditions: [fn(u32, u32) -> bool; 3] = [|a, b| a != b, |a, b| a < b, |a, b| a > b];
     for condition in conditions {
         // Bounded: a test.
-        let mut sink = OnePartner { condition, partners: vec![None; values.len()], asked: 0 };
+        let mut sink = OneMatch { condition, matches: vec![None; values.len()], asked: 0 };
         let codes = CodeSlice::fingerprints(&values);
         COMPARISONS.set(0);
         PairSearch::between([codes; 2], 3, MAX_SEGMENT_BITS)
             .unwrap()
             .all([codes; 2], &mut || (), &mut sink)
             .unwrap();
-        let with_partner = sink.partners.iter().flatten().count() as u32;
-        assert!((count / 4 - 1..=count / 4).contains(&with_partner), "{with_partner}");
-        let partners = (0..).zip(&sink.partners).filter_map(|(a, partner)| Some((a, (*partner)?)));
-        for (a, b) in partners {
+        let matched = sink.matches.iter().flatten().count() as u32;
+        assert!((count / 4 - 1..=count / 4).contains(&matched), "{matched}");
+        let matches = (0..).zip(&sink.matches).filter_map(|(a, found)| Some((a, (*found)?)));
+        for (a, b) in matches {
             assert!(condition(a, b) && values[a as usize] == values[b as usize]);
         }
         let comparisons = COMPARISONS.get();
