@@ -74,15 +74,16 @@ impl PlacedCodes<'_> {
         }
     }
 
-    /// Sorts words and places by a number of each word. The first number begins at the index `first`. Returns
-    /// false if more than `most` rows have the same number, without having sorted them.
+    /// Sorts words and places by a number of each word. Returns false if more than `most` rows have the same
+    /// number, without having sorted them.
     ///
-    /// The rows of number n are counted at index n + 2 of `starts`, where zeros are. Summing up puts the
-    /// beginning of n at index n + 1. That index advances with each row of n, up to the beginning of n + 1.
+    /// The rows of number n are counted at index n + 2 of `starts`, where zeros are. Index 1 has the beginning
+    /// of the first number. Summing up puts the beginning of n at index n + 1. That index advances with each
+    /// row of n, up to the beginning of n + 1.
     fn sort(
         self,
         (word, number): (usize, impl Fn(u64) -> u32),
-        (starts, first, most): (&mut [u32], u32, usize),
+        (starts, most): (&mut [u32], usize),
         (values, places): (&mut [u64], &mut [u32]),
         heartbeat: &mut dyn Heartbeat,
     ) -> bool {
@@ -90,7 +91,6 @@ impl PlacedCodes<'_> {
         if starts[2..].iter().any(|&rows| rows as usize > most) {
             return false;
         }
-        starts[1] = first;
         for number in 2..starts.len() - 1 {
             starts[number] += starts[number - 1];
         }
@@ -159,7 +159,7 @@ impl RowBuckets {
         let mut groups = filled(0, (buckets >> of_group) + 2, heartbeat)?;
         let in_groups = (word, |value| bits.of(value) >> of_group);
         let most = count / MIN_GROUPS;
-        if count >= MANY && rows.sort(in_groups, (&mut groups, 0, most), (values, places), heartbeat) {
+        if count >= MANY && rows.sort(in_groups, (&mut groups, most), (values, places), heartbeat) {
             let (mut group_values, mut group_places) = (Vec::new(), Vec::new());
             for (group, range) in groups.windows(2).take(buckets >> of_group).enumerate() {
                 let range = range[0] as usize..range[1] as usize;
@@ -170,11 +170,12 @@ impl RowBuckets {
                 let rows =
                     PlacedCodes { codes: CodeSlice::new(&group_values, 1), places: Some(&group_places) };
                 let starts = &mut starts[group << of_group..][..(1 << of_group) + 2];
+                starts[1] = range.start as u32;
                 let number = (0, |value| bits.of(value) & ((1 << of_group) - 1));
-                rows.sort(number, (starts, range.start as u32, count), (values, places), heartbeat);
+                rows.sort(number, (starts, count), (values, places), heartbeat);
             }
         } else {
-            rows.sort((word, |value| bits.of(value)), (starts, 0, count), (values, places), heartbeat);
+            rows.sort((word, |value| bits.of(value)), (starts, count), (values, places), heartbeat);
         }
         let rows_of = |starts: &[u32]| starts[1] - starts[0];
         self.largest = self.starts[..=buckets].windows(2).map(rows_of).max().unwrap_or(0) as usize;

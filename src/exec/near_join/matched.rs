@@ -66,6 +66,6 @@ impl MatchedSet {
     /// Adds a row. Returns whether it is new.
     pub(super) fn insert(&self, row: RecordNumber) -> bool {
         let (word, bit) = self.place(row);
-        !self.contains(row) && word.fetch_or(bit, Relaxed) & bit == 0
+        word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Relaxed) & bit == 0
     }
 }

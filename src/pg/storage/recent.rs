@@ -77,13 +77,11 @@ pub(super) fn load(buffer: pg_sys::Buffer) {
         let (headers, pages) = unsafe { (pg_sys::BufferDescriptors, pg_sys::BufferBlocks) };
         let number = (buffer as usize).wrapping_sub(1);
         let page = pages.cast::<i8>().wrapping_add(number.wrapping_mul(PAGE_SIZE));
-        let lines = (0..LINES).map(|line| line * LINE).chain([PAGE_SIZE - LINE]);
-        for line in
-            [headers.wrapping_add(number).cast()].into_iter().chain(lines.map(|at| page.wrapping_add(at)))
-        {
-            // SAFETY: a prefetch is a hint, which is allowed for any address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
-        }
+        // SAFETY: a prefetch is a hint, which is allowed for any address.
+        let prefetch = |line: *const i8| unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
+        prefetch(headers.wrapping_add(number).cast());
+        (0..LINES).for_each(|line| prefetch(page.wrapping_add(line * LINE)));
+        prefetch(page.wrapping_add(PAGE_SIZE - LINE));
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (buffer, LINES, LINE, PAGE_SIZE);
