@@ -77,9 +77,9 @@ impl PlacedCodes<'_> {
     /// Sorts words and places by a number of each word. Returns false if more than `most` rows have the same
     /// number, without having sorted them.
     ///
-    /// The rows of number n are counted at index n + 2 of `starts`, where zeros are. Index 1 has the beginning
-    /// of the first number. Summing up puts the beginning of n at index n + 1. That index advances with each
-    /// row of n, up to the beginning of n + 1.
+    /// The rows of number n are counted at index n + 2 of `starts`, where zeros are. Index 1 has the
+    /// beginning of the first number. Summing up puts the beginning of n at index n + 1. That index advances
+    /// with each row of n, up to the beginning of n + 1.
     fn sort(
         self,
         (word, number): (usize, impl Fn(u64) -> u32),
