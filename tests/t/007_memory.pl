@@ -14,12 +14,19 @@ $node->safe_psql('postgres', q{
 my $session = session($node, on_error_stop => 0);
 my $pid = ask($session, 'SELECT pg_backend_pid()');
 
-# Memory of the process without mapped files, in kB.
+# What the status of a process says in kB.
+sub status
+{
+	my ($process, $what) = @_;
+	open my $status, '<', "/proc/$process/status" or die "cannot read the status of $process: $!";
+	my ($kb) = map { /^$what:\s+(\d+) kB/ ? $1 : () } <$status>;
+	return $kb;
+}
+
+# Memory of the session without mapped files.
 sub private_memory
 {
-	open my $status, '<', "/proc/$pid/status" or die "cannot read the status of $pid: $!";
-	my ($kb) = map { /^RssAnon:\s+(\d+) kB/ ? $1 : () } <$status>;
-	return $kb;
+	return status($pid, 'RssAnon');
 }
 
 for (
@@ -192,5 +199,31 @@ my $more = ask($session, 'SELECT sum(used_bytes) FROM pg_backend_memory_contexts
 cmp_ok($more, '<', 50_000, "and left $more bytes");
 is(ask($session, 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'no temporary file is left');
 $session->quit;
+
+# EXPLAIN shows the memory that a near join took at its peak. A session first reads both sides and joins a few rows, so that it
+# has what PostgreSQL takes for a query. Compiled expressions would take 60 MB.
+$node->safe_psql('postgres', q{
+	CREATE TABLE taken AS SELECT i AS id, hashint8extended(i, 1) AS si, hashint8extended(i, 2) AS other, repeat('x', 60) AS filler FROM generate_series(1, 200000) AS i;
+	VACUUM ANALYZE taken});
+for my $work_mem ('4MB', '64MB')
+{
+	for my $join ('SELECT count(*) FROM %1$s AS a JOIN %1$s AS b ON hamming(a.si, b.si) <= 2',
+		'SELECT count(a.filler || b.filler) FROM %1$s AS a JOIN %1$s AS b ON hamming(a.si, b.si) <= 2',
+		'SELECT count(*) FROM %1$s AS a JOIN %1$s AS b ON hamming(a.si, b.si) <= 2 AND hamming(a.other, b.other) <= 5',
+		'SELECT count(*) FROM %1$s AS a WHERE EXISTS (SELECT FROM %1$s AS b WHERE hamming(a.si, b.si) <= 2 AND a.id <> b.id)')
+	{
+		my $fresh = session($node);
+		$fresh->query("SET work_mem = '$work_mem'; SET jit = off; SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0");
+		ask($fresh, 'SELECT count(filler) FROM taken');
+		ask($fresh, sprintf $join, '(SELECT * FROM taken WHERE id < 5)');
+		my $process = ask($fresh, 'SELECT pg_backend_pid()');
+		my $before = status($process, 'VmHWM');
+		my ($shown) = $fresh->query_safe('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ' . sprintf $join, 'taken') =~ /Near.*Peak Memory: (\d+) kB/s;
+		my $took = status($process, 'VmHWM') - $before;
+		cmp_ok($took, '<', 1.2 * $shown + 1024, sprintf "$work_mem, $shown kB shown, $took kB taken: $join", 'taken');
+		cmp_ok($shown, '<', 1.2 * $took + 1024, 'nor is more shown than was taken');
+		$fresh->quit;
+	}
+}
 
 done_testing();

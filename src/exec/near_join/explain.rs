@@ -14,8 +14,8 @@ const BYTES_PER_KB: u64 = 1024;
 pub(super) enum Count {
     /// Processes that divide the sides for each other; 0 if the plan has none.
     Processes,
-    /// Partitions of both sides that were joined; 0 if the sides were not divided.
-    Batches,
+    /// Partitions of both sides that were joined; 0 if the sides were not divided. EXPLAIN calls them batches.
+    Partitions,
     /// How often rows in memory were searched for pairs.
     Searches,
     /// The number of the condition whose codes led in the last search.
@@ -112,7 +112,7 @@ pub(super) unsafe fn show(
         {
             show(c"Leading Cond", leading);
         }
-        number(c"Batches", null(), work[Count::Batches].max(1));
+        number(c"Batches", null(), work[Count::Partitions].max(1));
         number(c"Searches", null(), work[Count::Searches]);
         number(c"Comparisons", null(), work[Count::Comparisons]);
         number(c"Near Pairs", null(), work[Count::NearPairs]);

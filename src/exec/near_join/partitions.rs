@@ -178,7 +178,7 @@ impl JoinPartitions {
         }
         work.peak(Count::Disk, self.files().map(SideFiles::words).sum());
         self.rewind(Side::Inner);
-        work[Count::Batches] += u64::from(self.plan.is_some());
+        work[Count::Partitions] += u64::from(self.plan.is_some());
         Ok(true)
     }
 
