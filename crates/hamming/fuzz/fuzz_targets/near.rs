@@ -21,12 +21,10 @@ struct Family {
     word: u8,
 }
 
+/// The rows come last, because the inputs that libFuzzer tries first are short: what follows a `Vec` is then 0.
 #[derive(Arbitrary, Debug)]
 struct Table {
     width: u8,
-    families: Vec<Family>,
-    /// Some rows of any words.
-    scattered: Vec<u64>,
     radius: u8,
     second_radius: u8,
     /// Where the rows are cut into two sides.
@@ -34,6 +32,9 @@ struct Table {
     room: u8,
     parts: u8,
     widest: u8,
+    families: Vec<Family>,
+    /// Some rows of any words.
+    scattered: Vec<u64>,
 }
 
 type Pair = (u32, u32);
