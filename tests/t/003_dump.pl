@@ -1,4 +1,5 @@
-# A dump of a table with a generated column and one with a trigger restores to the same fingerprints.
+# A dump of a table with a generated column and one with a trigger restores to the same fingerprints. Codes of rare pairs of words are
+# computed again, by a function whose weights are in the dump.
 
 use strict;
 use warnings;
@@ -23,17 +24,21 @@ $node->safe_psql(
 	CREATE TABLE codes (id integer PRIMARY KEY, code bit(128), ball hamming_bit_ball, CHECK (hamming(code, repeat('01', 64)::bit(128)) < 128));
 	INSERT INTO codes SELECT id, ('x' || md5(body))::bit(128), hamming_ball(('x' || md5(id::text))::bit(128), id - 9) FROM generated;
 	CREATE INDEX ON codes (hamming(code, repeat('0', 128)::bit(128)));
-	CREATE VIEW near_codes AS SELECT id FROM codes WHERE code <^> repeat('0', 128)::bit(128) <= 64 OR code <@ ball;});
+	CREATE VIEW near_codes AS SELECT id FROM codes WHERE code <^> repeat('0', 128)::bit(128) <= 64 OR code <@ ball;
+	SET client_min_messages = warning;
+	SELECT create_rare_code('rare', 'generated', 'body');
+	ALTER TABLE generated ADD rare bit(256) GENERATED ALWAYS AS (rare(body)) STORED;});
 
 my $fingerprints = q{
-	SELECT md5(string_agg(concat_ws(' ', id, si, by_default, sketch), ',' ORDER BY id)) FROM generated
+	SELECT md5(string_agg(concat_ws(' ', id, si, by_default, sketch, rare), ',' ORDER BY id)) FROM generated
 	UNION ALL SELECT md5(string_agg(id || ' ' || si, ',' ORDER BY id)) FROM triggered
-	UNION ALL SELECT 'by default ' || count(DISTINCT by_default) FROM generated
+	UNION ALL SELECT concat_ws(' ', 'by default', count(DISTINCT by_default), 'rare', count(DISTINCT rare)) FROM generated
+	UNION ALL SELECT obj_description('rare(text)'::regprocedure)
 	UNION ALL SELECT 'near ' || count(*) FROM near
 	UNION ALL SELECT md5(string_agg(concat_ws(' ', id, code, ball), ',' ORDER BY id)) FROM codes
 	UNION ALL SELECT 'near codes ' || count(*) FROM near_codes};
 my $before = $node->safe_psql('postgres', $fingerprints);
-like($before, qr/^[0-9a-f]{32}\n[0-9a-f]{32}\nby default 500\nnear [1-9]\d*\n[0-9a-f]{32}\nnear codes [1-9]/, 'there is something to compare');
+like($before, qr/^[0-9a-f]{32}\n[0-9a-f]{32}\nby default 500 rare 500\ncode of rare pairs .*\nnear [1-9]\d*\n[0-9a-f]{32}\nnear codes [1-9]/, 'there is something to compare');
 
 for my $format ('plain', 'custom')
 {

@@ -59,4 +59,20 @@ for my $table ('generated', 'filled')
 	is($by_index, $by_scan, "$table: the subscriber's index finds them");
 	is($subscriber->safe_psql('postgres', "SELECT count(*) FROM hamming_index_check('${table}_si', true)"), '0', 'and is sound');
 }
+
+# A code of rare pairs of words is computed by a function, whose definition has its weights.
+my $weighed = 'CREATE TABLE weighed (id integer PRIMARY KEY, body text, rare bit(256) GENERATED ALWAYS AS (rare(body)) STORED)';
+$publisher->safe_psql('postgres', "SELECT create_rare_code('rare', 'generated', 'body'); $weighed;
+	INSERT INTO weighed SELECT id, 'ever ' || body || ' of them' FROM filled; ALTER PUBLICATION documents ADD TABLE weighed;");
+my (undef, undef, $missing) = run_psql($subscriber, 'postgres', $weighed);
+like($missing, qr/function rare\(text\) does not exist/, 'without the function the table is not created');
+$subscriber->safe_psql('postgres', $publisher->safe_psql('postgres', q{SELECT pg_get_functiondef('rare(text)'::regprocedure)}));
+$subscriber->safe_psql('postgres', "$weighed; ALTER SUBSCRIPTION documents REFRESH PUBLICATION");
+$subscriber->poll_query_until('postgres', q{SELECT every(srsubstate = 'r') FROM pg_subscription_rel}) or die 'tables are not synchronized';
+$publisher->safe_psql('postgres', q{INSERT INTO weighed VALUES (1, 'one of the new texts, the number 1'), (2, 'one of the texts, the number 7 of them')});
+$publisher->wait_for_catchup('documents');
+my $codes = q{SELECT count(*) || ' ' || count(DISTINCT rare) || ' ' || md5(string_agg(id || ' ' || rare, ',' ORDER BY id)) FROM weighed};
+my $published = $publisher->safe_psql('postgres', $codes);
+cmp_ok((split / /, $published)[1], '>', 500, 'there are codes to compare');
+is($subscriber->safe_psql('postgres', $codes), $published, 'with the same weights, the subscriber computes the same codes');
 done_testing();
