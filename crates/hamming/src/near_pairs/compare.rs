@@ -5,7 +5,7 @@ use super::radii::CodeRadii;
 use crate::buckets::RowBuckets;
 use crate::code::CodeSlice;
 use crate::kernel::{each_near, for_processors};
-use base::{Heartbeat, OutOfMemory, grow, push};
+use base::{Heartbeat, OutOfMemory, beat_every, grow, push};
 use std::ops::Range;
 
 /// The rows of both sides, sorted into the buckets of a segment. If a side is joined with itself, only the
@@ -125,7 +125,7 @@ impl GatheredRuns {
         hits: &mut Vec<(u32, u32)>,
     ) -> Result<u64, OutOfMemory> {
         let (mut comparisons, values, limit) = (0, &self.values[..self.count], u64::from(limit));
-        for (row, word) in (first..).zip(words) {
+        for (row, &word) in (first..).zip(words) {
             let begin = behind.map_or(0, |begin| (row + 1).saturating_sub(begin).min(values.len()));
             let run = &values[begin..];
             comparisons += run.len() as u64;
@@ -134,9 +134,11 @@ impl GatheredRuns {
                 grow(hits, run.len())?;
             }
             let is_near = |other: &u64| u64::from((other ^ word).count_ones()) <= limit;
+            let mut at = 0;
             each_near(run, is_near, |index| {
                 let index = begin + index;
-                let (end, end_of_run) = self.ends[self.ends.partition_point(|&(end, _)| end <= index)];
+                at += self.ends[at..].iter().take_while(|&&(end, _)| end <= index).count();
+                let (end, end_of_run) = self.ends[at];
                 hits.push((row as u32, (end_of_run - (end - index)) as u32));
             });
         }
@@ -196,23 +198,23 @@ for_processors! {
         hits: &mut Vec<(u32, u32)>,
         heartbeat: &mut dyn Heartbeat,
     ) {
+        let [left, right] = tables.inputs;
+        let is_new = |(row, other): (u32, u32)| {
+            let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
+            let mut of_word = earlier.iter().filter(|segment| segment.word == tables.segment.word);
+            !of_word.any(|segment| segment.finds_difference(difference))
+        };
+        if left.width() == 1 {
+            return hits.retain(|&hit| is_new(hit));
+        }
         let mut count = 0;
         hits.retain(|&(row, other)| {
             count += 1;
-            if count % CHECKED == 0 {
-                heartbeat.beat();
-            }
-            let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
-            let is_known = |segment: &BitSegment| {
-                segment.word == tables.segment.word && segment.finds_difference(difference)
-            };
-            let ([left, right], is_known) = (tables.inputs, earlier.iter().any(is_known));
-            if is_known || left.width() == 1 {
-                return !is_known;
-            }
+            beat_every(CHECKED, count, heartbeat);
             let places = [tables.left.places[row as usize], tables.right.places[other as usize]];
             let codes = [left.get(places[0]), right.get(places[1])];
-            radii.are_near(codes)
+            is_new((row, other))
+                && radii.are_near(codes)
                 && !earlier.iter().any(|segment| segment.finds(codes))
                 && crowds.iter().all(|segment| segment.finds(codes))
         });
