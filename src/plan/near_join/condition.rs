@@ -11,7 +11,7 @@ use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{Planner, Relation};
 use crate::plan::conditions::{Rewritten, rewritten_as_call};
 use hamming::code::MAX_BITS;
-use hamming::near_pairs::{MAX_SEGMENT_BITS, cost_between};
+use hamming::near_pairs::cost_between;
 use pgrx::pg_sys::{self, RestrictInfo};
 
 /// A condition by which the two sides of a join are near.
@@ -175,11 +175,6 @@ impl<'p> NearCondition<'p> {
     /// In how many passes both sides are divided if memory has no room.
     pub(super) fn passes(&self) -> f64 {
         f64::from(self.radius) + 1.0
-    }
-
-    /// The most partitions of a pass: a pass divides rows by its part of the bits.
-    pub(super) fn partitions(&self) -> f64 {
-        (f64::from(self.bits) / self.passes()).min(f64::from(MAX_SEGMENT_BITS)).exp2()
     }
 
     /// Comparisons of words to find the near pairs between so many rows of each side.

@@ -157,8 +157,8 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
     [startup, startup + run]
 }
 
-/// How many pages of temporary files are written or read. Rows that memory has no room for are written to
-/// files. Each pass divides them in several rounds, and reads a partition again for each load of inner rows.
+/// How many pages of temporary files are written or read, if memory has no room for the rows. Each pass
+/// divides them by its part of the bits, in rounds, and reads a partition again for each load of inner rows.
 fn file_pages(
     searched: &NearCondition,
     sides: &Sides,
@@ -175,7 +175,8 @@ fn file_pages(
         return 0.0;
     }
     let most = outer.max(inner);
-    let partitions = (most / memory::of_planned_partition() as f64).clamp(1.0, searched.partitions());
+    let bits = 8.0 * searched.bytes() / searched.passes();
+    let partitions = (most / memory::of_planned_partition() as f64).clamp(1.0, bits.exp2());
     let rounds = (partitions.log2() / (memory::files() as f64).log2()).ceil().max(1.0);
     let loads = (most / partitions / memory::of_load() as f64).ceil();
     (1.0 + searched.passes() * (2.0 * rounds + loads)) * ((outer + inner) / f64::from(pg_sys::BLCKSZ)).ceil()
