@@ -14,7 +14,7 @@ const BYTES_PER_KB: u64 = 1024;
 pub(super) enum Count {
     /// Processes that divide the sides for each other; 0 if the plan has none.
     Processes,
-    /// Partitions of both sides that were joined; 0 if the sides were not divided. EXPLAIN calls them batches.
+    /// Partitions of both sides that were joined; 0 if the sides were not divided. EXPLAIN: Batches.
     Partitions,
     /// How often rows in memory were searched for pairs.
     Searches,
