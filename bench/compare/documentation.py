@@ -1,0 +1,149 @@
+"""Documentation, from files to flags, by two programs: `documentation.py RESULTS SOCKETS FOLDER PROGRAM SAMPLES`.
+
+Each file of FOLDER (text or HTML, as it is or by gzip) is a text, and each of its paragraphs, if it has at least 200 bytes.
+PROGRAM is fastdedup, of https://github.com/wapplewhite4/fastdedup, which reads the file that docs/corpus.md reads. The last
+hundredth of the texts is a batch: the script of that page appends it, whereas fastdedup begins again. *Found* is the share
+of the texts flagged by the other program that are flagged. SAMPLES gets 100 pairs of different texts of each program, and
+those pairs of fastdedup above 0.8 whose later text simhash_pg does not flag.
+"""
+
+import csv
+import gzip
+import html
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import psycopg
+from measure import COLUMNS, Server, report
+
+LEAST = 200
+BLOCK = re.compile(r"(?is)<(script|style|head)\b.*?</\1>|<!--.*?-->|</?(?:p|div|li|[duo]l|h\d|pre|table|t[dhr]|d[dt]|br|section|blockquote)\b[^>]*>")
+TAG = re.compile(r"<[^>]*>")
+
+
+def texts_of(folder):
+    for path in sorted(path for path in pathlib.Path(folder).rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+        if b"\0" in content:
+            continue
+        text = content.decode(errors="ignore")
+        if "<html" in text[:2000].lower():
+            text = html.unescape(TAG.sub("", BLOCK.sub("\n\n", text))).replace("\0", "")
+        paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+        paragraphs = [part for part in paragraphs if part]
+        for part in dict.fromkeys(["\n\n".join(paragraphs), *paragraphs]):
+            if len(part.encode()) >= LEAST:
+                yield part
+
+
+def script_of_page(stored):
+    """What docs/corpus.md runs before the first lines are loaded, after them, and after those of a batch."""
+    page = (pathlib.Path(__file__).parents[2] / "docs/corpus.md").read_text()
+    script = re.search(r"```sql\nCREATE EXTENSION simhash_pg;\n(.*?)SELECT \* FROM flag", page, re.DOTALL)[1]
+    script = re.sub(r"SELECT max\(id\).*\\gset\n", "", script).replace(":last", str(stored))
+    return [part.split(";\n")[:-1] for part in re.split(r"INSERT INTO line .*?;\n", script, flags=re.DOTALL)]
+
+
+def processor_seconds(server):
+    """Of all processes of the server, and of this one."""
+    parent_of = lambda process: process.rpartition(")")[2].split()[1]
+    processes = {path.parent: path.read_text() for path in pathlib.Path("/proc").glob("[0-9]*/stat") if path.exists()}
+    postmaster = parent_of(processes[pathlib.Path(server.process)])
+    children = [folder / "schedstat" for folder, process in processes.items() if parent_of(process) == postmaster]
+    return time.process_time() + sum(int(path.read_text().split()[0]) / 1e9 for path in children)
+
+
+def in_postgres(server, path, stored):
+    """Loads and flags `stored` lines of the file, then the other ones. Returns the processor seconds of both."""
+    spent, (before, *after) = [], script_of_page(stored)
+    with open(path, "rb") as file:
+        for part, statements in enumerate(after):
+            start = processor_seconds(server)
+            for statement in [] if part else before:
+                server.run(statement)
+            with server.connection.cursor().copy(r"COPY line (json) FROM STDIN (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')") as copy:
+                for number, line in enumerate(file, 1):
+                    copy.write(line)
+                    if number == stored and not part:
+                        break
+            for statement in statements:
+                _, seconds = server.run(statement)
+                print(f"  {seconds:8.1f} s: {' '.join(statement.split())[-100:]}", file=sys.stderr)
+            spent.append(processor_seconds(server) - start)
+    return spent
+
+
+def with_fastdedup(program, path, folder):
+    """Its pairs of (later, earlier, similarity), its processor seconds, and its peak in megabytes."""
+    command = [program, "fuzzy-dedup", "--input", path, "--output", f"{folder}/kept.jsonl"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError("fastdedup has failed")
+    with open(f"{folder}/kept.removed.jsonl", encoding="utf-8") as file:
+        pairs = [(row["row_id"] + 1, row["duplicate_of_row_id"] + 1, row["similarity"]) for row in map(json.loads, file)]
+    return pairs, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+NEAR = "hamming(earlier.si, d.si) <= 14 AND hamming(earlier.rare, d.rare) <= 50 AND earlier.id < d.id"
+# What each program's flags rest upon; and which of fastdedup's pairs are above 0.8, but have a later text that simhash_pg keeps.
+PAIRS = {
+    "simhash_pg": f"""SELECT d.id, min(earlier.id) AS earlier, NULL::real AS similarity FROM (SELECT code.* FROM code JOIN flag USING (id)
+        WHERE NOT keep ORDER BY hashint8(id) LIMIT 2000) AS d JOIN code AS earlier ON {NEAR} GROUP BY d.id""",
+    "fastdedup": "SELECT DISTINCT ON (id) * FROM theirs ORDER BY id, similarity DESC",
+    "missed": """SELECT DISTINCT ON (theirs.id) theirs.* FROM theirs JOIN flag USING (id) WHERE keep AND similarity > 0.8
+        ORDER BY id, similarity DESC""",
+}
+SAMPLE = """SELECT json_build_object('id', p.id, 'earlier', p.earlier, 'similarity', similarity, 'text', d.body, 'earlier text', e.body,
+        'si', hamming(dc.si, ec.si), 'rare', hamming(dc.rare, ec.rare))
+    FROM ({}) AS p JOIN page AS d USING (id) JOIN page AS e ON e.id = earlier JOIN code AS dc ON dc.id = d.id JOIN code AS ec ON ec.id = e.id
+    WHERE d.body <> e.body ORDER BY hashint8(p.id) LIMIT 100"""
+
+
+def main(results, sockets, folder, program, samples):
+    os.makedirs(samples, exist_ok=True)
+    path, texts, size = f"{samples}/texts.jsonl", 0, 0
+    with open(path, "w", encoding="utf-8") as file:
+        for text in texts_of(folder):
+            file.write(json.dumps({"text": text}) + "\n")
+            texts, size = texts + 1, size + len(text.encode())
+    stored = texts - texts // 100
+    print(f"  {texts:,} texts of {size // texts:,} bytes", file=sys.stderr)
+    pairs, theirs_s, theirs_mb = with_fastdedup(program, path, samples)
+    with psycopg.connect(host=sockets, user="postgres", dbname="postgres", autocommit=True) as connection:
+        server = Server(connection)
+        ours_s, batch_s = in_postgres(server, path, stored)
+        ours_mb = server.peak_mb()
+        connection.execute("CREATE TABLE theirs (id bigint, earlier bigint, similarity real)")
+        with connection.cursor().copy("COPY theirs FROM STDIN") as copy:
+            for row in pairs:
+                copy.write_row(row)
+        one = lambda statement: connection.execute(statement).fetchone()
+        print("  bytes of code, its index, and flag:", *one("SELECT pg_table_size('code'), pg_indexes_size('code'), pg_table_size('flag')"), file=sys.stderr)
+        ((disk,),) = [one("SELECT pg_total_relation_size('code') + pg_table_size('flag')")]
+        ours, theirs, both = one("""SELECT count(*) FILTER (WHERE NOT keep), count(t.id), count(t.id) FILTER (WHERE NOT keep)
+            FROM flag LEFT JOIN (SELECT DISTINCT id FROM theirs) AS t USING (id)""")
+        above, flagged, near = one(f"""SELECT count(*), count(*) FILTER (WHERE NOT keep), count(*) FILTER (WHERE {NEAR})
+            FROM theirs JOIN flag USING (id) JOIN code AS d USING (id) JOIN code AS earlier ON earlier.id = theirs.earlier WHERE similarity > 0.8""")
+        print(f"  {above:,} pairs above 0.8: the later text of {flagged:,} is flagged, {near:,} are near", file=sys.stderr)
+        for name, statement in PAIRS.items():
+            with open(f"{samples}/{name}.jsonl", "w", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row, in connection.execute(SAMPLE.format(statement)))
+    with open(results, "a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        data = f"{texts:,} texts of {size // texts:,} bytes"
+        report(writer, question="documentation", data=data, peer="simhash_pg", settings=f"docs/corpus.md, {ours:,} flagged", found=both / theirs,
+               build_s=ours_s * texts / stored, query_ms=1000 * batch_s, peak_mb=ours_mb, bytes=int(disk / texts))
+        report(writer, question="documentation", data=data, peer="fastdedup", settings=f"as it comes, {theirs:,} flagged", found=both / ours,
+               build_s=theirs_s, query_ms=1000 * theirs_s, peak_mb=theirs_mb, bytes=int(theirs_mb * 2**20 / texts))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
