@@ -127,7 +127,7 @@ def main(results, sockets, folder, program, samples):
                 copy.write_row(row)
         one = lambda statement: connection.execute(statement).fetchone()
         print("  bytes of code, its index, and flag:", *one("SELECT pg_table_size('code'), pg_indexes_size('code'), pg_table_size('flag')"), file=sys.stderr)
-        ((disk,),) = [one("SELECT pg_total_relation_size('code') + pg_table_size('flag')")]
+        (disk,) = one("SELECT pg_total_relation_size('code') + pg_table_size('flag')")
         ours, theirs, both = one("""SELECT count(*) FILTER (WHERE NOT keep), count(t.id), count(t.id) FILTER (WHERE NOT keep)
             FROM flag LEFT JOIN (SELECT DISTINCT id FROM theirs) AS t USING (id)""")
         above, flagged, near = one(f"""SELECT count(*), count(*) FILTER (WHERE NOT keep), count(*) FILTER (WHERE {NEAR})
