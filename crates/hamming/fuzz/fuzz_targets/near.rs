@@ -21,7 +21,7 @@ struct Family {
     word: u8,
 }
 
-/// The rows come last, because the inputs that libFuzzer tries first are short: what follows a `Vec` is then 0.
+/// The rows come last, because libFuzzer tries short inputs first, in which all that follows a `Vec` is 0.
 #[derive(Arbitrary, Debug)]
 struct Table {
     width: u8,
