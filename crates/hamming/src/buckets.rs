@@ -8,7 +8,7 @@ use std::ops::Range;
 /// How many values are sorted between two heartbeats.
 const STRIDE: usize = 1 << 16;
 
-/// Fewer rows than this are sorted in one step: the processor's cache has room for them.
+/// Fewer rows, or rows of fewer than a quarter as many buckets, are sorted in one step: the cache has room.
 const MANY: usize = 1 << 18;
 
 /// If a group of buckets has more than this fraction of the rows, rows are sorted in one step, too. Memory
@@ -158,8 +158,8 @@ impl RowBuckets {
         let of_group = bits.mask.count_ones().div_ceil(2);
         let mut groups = filled(0, (buckets >> of_group) + 2, heartbeat)?;
         let in_groups = (word, |value| bits.of(value) >> of_group);
-        let most = count / MIN_GROUPS;
-        if count >= MANY && rows.sort(in_groups, (&mut groups, most), (values, places), heartbeat) {
+        let (most, are_many) = (count / MIN_GROUPS, count.min(4 * buckets) >= MANY);
+        if are_many && rows.sort(in_groups, (&mut groups, most), (values, places), heartbeat) {
             let (mut group_values, mut group_places) = (Vec::new(), Vec::new());
             for (group, range) in groups.windows(2).take(buckets >> of_group).enumerate() {
                 let range = range[0] as usize..range[1] as usize;
