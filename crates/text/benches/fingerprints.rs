@@ -4,7 +4,10 @@
 #![allow(missing_docs, reason = "criterion's macros define undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
+mod defaults;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use defaults::MANBER;
 use std::fs;
 use std::hint::black_box;
 use text::features::Scheme;
@@ -13,21 +16,10 @@ use text::html;
 use text::passage::recursive::RecursiveShingler;
 use text::passage::{passage_sketch, shared_passages};
 use text::sketch::heintze::HeintzeParameters;
-use text::sketch::manber::{ManberHash, ManberParameters, ManberSketcher, ManberUnit};
+use text::sketch::manber::{ManberHash, ManberParameters, ManberSketcher};
 use text::sketch::minhash::MinHasher;
 use text::sketch::winnow::WinnowParameters;
 use xxhash_rust::xxh3::xxh3_64;
-
-/// The defaults of the SQL function.
-const MANBER: ManberParameters = ManberParameters {
-    length: 50,
-    sample_bits: 8,
-    divisor: 1,
-    prime: 1_425_089_352_415_399_837,
-    modulus: (1 << 61) - 1,
-    unit: ManberUnit::Byte,
-    hash: ManberHash::Polynomial,
-};
 
 const DOCUMENT_BYTES: usize = 5_000;
 

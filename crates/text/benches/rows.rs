@@ -7,6 +7,9 @@
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
+mod defaults;
+
+use defaults::MANBER;
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::hint::black_box;
@@ -17,20 +20,9 @@ use text::fingerprint::SimHasher;
 use text::html;
 use text::passage::passage_sketch;
 use text::sketch::heintze::HeintzeParameters;
-use text::sketch::manber::{ManberHash, ManberParameters, ManberSketcher, ManberUnit};
+use text::sketch::manber::ManberSketcher;
 use text::sketch::minhash::MinHasher;
 use text::sketch::winnow::WinnowParameters;
-
-/// The defaults of the SQL function.
-const MANBER: ManberParameters = ManberParameters {
-    length: 50,
-    sample_bits: 8,
-    divisor: 1,
-    prime: 1_425_089_352_415_399_837,
-    modulus: (1 << 61) - 1,
-    unit: ManberUnit::Byte,
-    hash: ManberHash::Polynomial,
-};
 
 const SWEEPS: usize = 15;
 
