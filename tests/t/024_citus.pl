@@ -89,6 +89,7 @@ my @questions = (
 		WHERE place <= 3}, 'Index Cond: \(\S*si <@ hamming_ball\(q\.si, 3' ],
 	[ 'clusters of all', 'SELECT count(*), sum(id * keeper) FROM (SELECT id, near_cluster(id, si, 3) OVER (ORDER BY id) AS keeper FROM TABLE) AS c',
 		'Query: SELECT id, id AS keeper' ],
+	[ 'feature_weights', q{SELECT md5(feature_weights(body, 'word:1')) FROM TABLE}, q{worker_(?:binary_)?partial_agg\('public\.feature_weights\(text,text\)'} ],
 	[ 'simhash_agg', 'SELECT simhash_agg(body, 1) FROM TABLE', q{worker_(?:binary_)?partial_agg\('public\.simhash_agg\(text,double precision\)'} ],
 	[ 'simhash_agg of weights', q{SELECT string_agg(tenant || ' ' || s, ',' ORDER BY tenant) FROM (SELECT tenant, simhash_agg(body, id) AS s FROM TABLE GROUP BY tenant) AS g},
 		q{worker_(?:binary_)?partial_agg\('public\.simhash_agg\(text,double precision\)'} ]);
@@ -185,6 +186,16 @@ my $on_shards = sub { "SELECT count(*), min(success::text), string_agg(DISTINCT 
 is($node->safe_psql('postgres', $on_shards->(q{SELECT count(*) FROM hamming_index_check(replace('%s', 'document', 'document_si')::regclass, true)})),
 	'3|true|0', 'the index of each shard is sound');
 
+# Citus creates a function on all nodes, but not after the shards were read by several connections at once.
+my $rare_code = q{SELECT create_rare_code('rare', 'document', 'body')};
+my (undef, undef, $refusal) = run_psql($node, 'postgres', $rare_code);
+like($refusal, qr/ERROR:  cannot run function command because there was a parallel operation/, 'create_rare_code is refused by default');
+is($node->safe_psql('postgres', "SET citus.multi_shard_modify_mode = 'sequential'; $rare_code"), 'rare(text)', 'create_rare_code with one connection at a time');
+my $rare_clusters = sub { "SELECT count(*), sum(id * keeper) FROM (SELECT id, near_cluster(id, si, 9, rare(body), 128) OVER (PARTITION BY tenant ORDER BY id) AS keeper FROM $_[0]) AS c" };
+is($node->safe_psql('postgres', $rare_clusters->('tenant_document')), $node->safe_psql('postgres', $rare_clusters->('(SELECT id, tenant, body, simhash(body) AS si FROM local) AS l')),
+	'its function on the shards');
+unlike(plan_of($rare_clusters->('tenant_document')), qr/Distributed Subplan|read_intermediate_result/, 'its function without moving rows');
+
 # The libraries in both orders. Citus does not call the planner hook of a library that is loaded before it.
 for my $libraries ('citus,simhash_pg', 'simhash_pg,citus')
 {
@@ -210,6 +221,6 @@ for my $example (@examples)
 	is($status, 0, 'an example of the page runs') or diag($example . $err);
 }
 
-$node->safe_psql('postgres', 'DROP TABLE document, tenant_document, query, fingerprint, filled, aside; DROP EXTENSION simhash_pg');
+$node->safe_psql('postgres', 'DROP TABLE document, tenant_document, query, fingerprint, filled, aside; DROP FUNCTION rare; DROP EXTENSION simhash_pg');
 is($other->safe_psql('postgres', q{SELECT count(*) FROM pg_extension WHERE extname = 'simhash_pg'}), '0', 'the extension is dropped everywhere');
 done_testing();
