@@ -1,15 +1,13 @@
 """Documentation, from files to flags, by two programs: `documentation.py RESULTS SOCKETS FOLDER PROGRAM SAMPLES`.
 
-Each file of FOLDER (text or HTML, as it is or by gzip) is a text, and each of its paragraphs, if it has at least 200 bytes.
-PROGRAM is fastdedup, of https://github.com/wapplewhite4/fastdedup, which reads the file that docs/corpus.md reads. The last
-hundredth of the texts is a batch: the script of that page appends it, whereas fastdedup begins again. *Found* is the share
-of the texts flagged by the other program that are flagged. SAMPLES gets 100 pairs of different texts of each program, and
-those pairs of fastdedup above 0.8 whose later text simhash_pg does not flag.
+The texts are those that bench/texts.py makes of FOLDER. PROGRAM is fastdedup, of https://github.com/wapplewhite4/fastdedup,
+which reads the file that docs/corpus.md reads. The last hundredth of the texts is a batch: the script of that page appends
+it, whereas fastdedup begins again. *Found* is the share of the texts flagged by the other program that are flagged. SAMPLES
+gets 100 pairs of different texts of each program, and 100 pairs of fastdedup above 0.8 whose later text simhash_pg does not
+flag.
 """
 
 import csv
-import gzip
-import html
 import json
 import os
 import pathlib
@@ -21,26 +19,8 @@ import time
 import psycopg
 from measure import COLUMNS, Server, report
 
-LEAST = 200
-BLOCK = re.compile(r"(?is)<(script|style|head)\b.*?</\1>|<!--.*?-->|</?(?:p|div|li|[duo]l|h\d|pre|table|t[dhr]|d[dt]|br|section|blockquote)\b[^>]*>")
-TAG = re.compile(r"<[^>]*>")
-
-
-def texts_of(folder):
-    for path in sorted(path for path in pathlib.Path(folder).rglob("*") if path.is_file()):
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
-        if b"\0" in content:
-            continue
-        text = content.decode(errors="ignore")
-        if "<html" in text[:2000].lower():
-            text = html.unescape(TAG.sub("", BLOCK.sub("\n\n", text))).replace("\0", "")
-        paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
-        paragraphs = [part for part in paragraphs if part]
-        for part in dict.fromkeys(["\n\n".join(paragraphs), *paragraphs]):
-            if len(part.encode()) >= LEAST:
-                yield part
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+from texts import texts_of  # noqa: E402
 
 
 def script_of_page(stored):
