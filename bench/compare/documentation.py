@@ -23,11 +23,16 @@ sys.path.append(str(pathlib.Path(__file__).parents[1]))
 from texts import texts_of  # noqa: E402
 
 
+def radius_of(texts):
+    """As docs/choosing-a-threshold.md has it, with a second code."""
+    return 14 if texts <= 10**6 else 12 if texts < 10**7 else 10
+
+
 def script_of_page(stored):
     """What docs/corpus.md runs before the first lines are loaded, after them, and after those of a batch."""
     page = (pathlib.Path(__file__).parents[2] / "docs/corpus.md").read_text()
     script = re.search(r"```sql\nCREATE EXTENSION simhash_pg;\n(.*?)SELECT \* FROM flag", page, re.DOTALL)[1]
-    script = re.sub(r"SELECT max\(id\).*\\gset\n", "", script).replace(":last", str(stored))
+    script = re.sub(r"SELECT max\(id\).*\\gset\n", "", script).replace(":last", str(stored)).replace("<= 14", f"<= {radius_of(stored)}")
     return [part.split(";\n")[:-1] for part in re.split(r"INSERT INTO line .*?;\n", script, flags=re.DOTALL)]
 
 
@@ -72,11 +77,11 @@ def with_fastdedup(program, path, folder):
     return pairs, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-NEAR = "hamming(earlier.si, d.si) <= 14 AND hamming(earlier.rare, d.rare) <= 50 AND earlier.id < d.id"
+NEAR = "hamming(earlier.si, d.si) <= {radius} AND hamming(earlier.rare, d.rare) <= 50 AND earlier.id < d.id"
 # What each program's flags rest upon; and which of fastdedup's pairs are above 0.8, but have a later text that simhash_pg keeps.
 PAIRS = {
-    "simhash_pg": f"""SELECT d.id, min(earlier.id) AS earlier, NULL::real AS similarity FROM (SELECT code.* FROM code JOIN flag USING (id)
-        WHERE NOT keep ORDER BY hashint8(id) LIMIT 2000) AS d JOIN code AS earlier ON {NEAR} GROUP BY d.id""",
+    "simhash_pg": """SELECT d.id, min(earlier.id) AS earlier, NULL::real AS similarity FROM (SELECT code.* FROM code JOIN flag USING (id)
+        WHERE NOT keep ORDER BY hashint8(id) LIMIT 2000) AS d JOIN code AS earlier ON {near} GROUP BY d.id""",
     "fastdedup": "SELECT DISTINCT ON (id) * FROM theirs ORDER BY id, similarity DESC",
     "missed": """SELECT DISTINCT ON (theirs.id) theirs.* FROM theirs JOIN flag USING (id) WHERE keep AND similarity > 0.8
         ORDER BY id, similarity DESC""",
@@ -95,6 +100,7 @@ def main(results, sockets, folder, program, samples):
             file.write(json.dumps({"text": text}) + "\n")
             texts, size = texts + 1, size + len(text.encode())
     stored = texts - texts // 100
+    near = NEAR.format(radius=radius_of(stored))
     print(f"  {texts:,} texts of {size // texts:,} bytes", file=sys.stderr)
     pairs, theirs_s, theirs_mb = with_fastdedup(program, path, samples)
     with psycopg.connect(host=sockets, user="postgres", dbname="postgres", autocommit=True) as connection:
@@ -105,17 +111,18 @@ def main(results, sockets, folder, program, samples):
         with connection.cursor().copy("COPY theirs FROM STDIN") as copy:
             for row in pairs:
                 copy.write_row(row)
+        connection.execute("ANALYZE theirs, flag")
         one = lambda statement: connection.execute(statement).fetchone()
         print("  bytes of code, its index, and flag:", *one("SELECT pg_table_size('code'), pg_indexes_size('code'), pg_table_size('flag')"), file=sys.stderr)
         (disk,) = one("SELECT pg_total_relation_size('code') + pg_table_size('flag')")
         ours, theirs, both = one("""SELECT count(*) FILTER (WHERE NOT keep), count(t.id), count(t.id) FILTER (WHERE NOT keep)
             FROM flag LEFT JOIN (SELECT DISTINCT id FROM theirs) AS t USING (id)""")
-        above, flagged, near = one(f"""SELECT count(*), count(*) FILTER (WHERE NOT keep), count(*) FILTER (WHERE {NEAR})
+        above, flagged, within = one(f"""SELECT count(*), count(*) FILTER (WHERE NOT keep), count(*) FILTER (WHERE {near})
             FROM theirs JOIN flag USING (id) JOIN code AS d USING (id) JOIN code AS earlier ON earlier.id = theirs.earlier WHERE similarity > 0.8""")
-        print(f"  {above:,} pairs above 0.8: the later text of {flagged:,} is flagged, {near:,} are near", file=sys.stderr)
+        print(f"  {above:,} pairs above 0.8: the later text of {flagged:,} is flagged, {within:,} are near", file=sys.stderr)
         for name, statement in PAIRS.items():
             with open(f"{samples}/{name}.jsonl", "w", encoding="utf-8") as file:
-                file.writelines(json.dumps(row) + "\n" for row, in connection.execute(SAMPLE.format(statement)))
+                file.writelines(json.dumps(row) + "\n" for row, in connection.execute(SAMPLE.format(statement.format(near=near))))
     with open(results, "a", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         data = f"{texts:,} texts of {size // texts:,} bytes"
