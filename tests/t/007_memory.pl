@@ -226,4 +226,19 @@ for my $work_mem ('4MB', '64MB')
 	}
 }
 
+# A window keeps to its memory too. PostgreSQL sorts and stores its rows in work_mem, twice; connected rows take 4 bytes more.
+for my $linkage ('leader', 'connected')
+{
+	my $fresh = session($node);
+	$fresh->query("SET work_mem = '4MB'; SET hash_mem_multiplier = 1; SET jit = off; SET max_parallel_workers_per_gather = 0");
+	ask($fresh, 'SELECT count(filler) FROM taken');
+	my ($process, $sum) = (ask($fresh, 'SELECT pg_backend_pid()'), "SELECT sum(k) FROM (SELECT near_cluster(id, si, 2, '$linkage') OVER (ORDER BY id) AS k FROM %s) AS c");
+	ask($fresh, sprintf $sum, '(SELECT * FROM taken WHERE id < 5) AS t');
+	my $before = status($process, 'VmHWM');
+	is(ask($fresh, sprintf $sum, 'taken'), 20000100000, "$linkage: no rows are near");
+	my $took = status($process, 'VmHWM') - $before;
+	cmp_ok($took, '<', (3 * 4 + 5) * 1024 + 800, "$linkage: $took kB taken");
+	$fresh->quit;
+}
+
 done_testing();

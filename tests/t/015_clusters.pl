@@ -123,13 +123,13 @@ $node->safe_psql('postgres', qq{
 		ELSE hashint8extended(id, 2) END AS si,
 		CASE WHEN r BETWEEN 2 AND 98 THEN hashint8extended(floor(random() * 4)::bigint, 3)::bit(64) # (id % 4)::bit(64) END AS second
 	FROM (SELECT id, random() * 100 AS r FROM generate_series(1, 6000) AS id OFFSET 0) AS row;});
-for (1 .. 12)
+for (1 .. 24)
 {
 	my ($key, $code) = ((qw(id key))[ rand 2 ], (qw(si second))[ rand 2 ]);
-	my $call = sprintf('near_cluster(%s, %s, %d%s) OVER (%s ORDER BY %s)', $key, $code, rand 9, int(rand 2) ? sprintf(', second, %d', rand 9) : '',
-		int(rand 2) ? 'PARTITION BY part' : '', ('id', 'si, id')[ rand 2 ]);
+	my $call = sprintf("near_cluster(%s, %s, %d%s, '%s') OVER (%s ORDER BY %s)", $key, $code, rand 9, int(rand 2) ? sprintf(', second, %d', rand 9) : '',
+		(qw(leader connected))[ $_ % 2 ], int(rand 2) ? 'PARTITION BY part' : '', ('id', 'si, id')[ rand 2 ]);
 	# Long keys take so many rounds that a join first finds the rows that are near no other.
-	$call = 'near_cluster(key, si, 1) OVER (ORDER BY id)' if $_ == 1;
+	$call = 'near_cluster(key, si, 1) OVER (ORDER BY id)' if $_ == 2;
 	my %found = map { $_ => $node->safe_psql('postgres', "SET hash_mem_multiplier = 1; SET work_mem = '$_'; SELECT id, $call FROM windowed ORDER BY id") } '64kB', '300kB', '64MB';
 	ok($found{'64kB'} eq $found{'64MB'} && $found{'300kB'} eq $found{'64MB'}, "with little memory as with much: $call (seed $seed)");
 }
@@ -147,11 +147,15 @@ my ($status, $counted, $errors) = run_psql($node, 'postgres', "\\set ON_ERROR_ST
 is(scalar(() = $counted =~ /^t$/mg), 5999, 'a failed cursor does not close the file of another one');
 like($errors, qr/\A(?:psql:\S+ )?ERROR:  division by zero\n\z/, 'and nothing else fails');
 # Its files count to temp_file_limit, and it can be cancelled while it writes them.
-my (undef, undef, $limited) = run_psql($node, 'postgres', "$small SET temp_file_limit = '500kB'; $window");
-like($limited, qr/temporary file size exceeds/, 'temp_file_limit ends a window');
-my (undef, undef, $late) = run_psql($node, 'postgres', "$small SET statement_timeout = 300;
-	SELECT near_cluster(g, g, 3) OVER (ORDER BY g) FROM generate_series(1, 10000000::bigint) AS g;");
-like($late, qr/canceling statement due to statement timeout/, 'and so does a cancel');
+for my $linkage (sort keys %oracle)
+{
+	my (undef, undef, $limited) = run_psql($node, 'postgres', "$small SET temp_file_limit = '500kB'; " . $window =~ s/si, 3/si, 3, '$linkage'/r);
+	like($limited, qr/temporary file size exceeds/, "$linkage: temp_file_limit ends a window");
+	my (undef, undef, $late) = run_psql($node, 'postgres', "$small SET statement_timeout = 300;
+		SELECT near_cluster(g, g, 3, '$linkage') OVER (ORDER BY g) FROM generate_series(1, 10000000::bigint) AS g;");
+	like($late, qr/canceling statement due to statement timeout/, 'and so does a cancel');
+}
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'no temporary file is left');
 unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/temporary file leak/, 'no file is left open');
 
 # Strings of bits of any width, some with popular halves.

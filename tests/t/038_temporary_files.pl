@@ -14,7 +14,7 @@ $node->safe_psql('postgres', q{
 # Columns of one length, and of several. Only near_cluster needs a file for so few rows, with keys that are longer than the rows.
 my $from = 'FROM code AS a FULL JOIN code AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id';
 my %queries = (fixed => "SELECT a.id, b.id $from", varying => "SELECT a.id, b.filler $from",
-	cluster => q{SELECT id, near_cluster(repeat('x', 200) || id, si, 3) OVER () FROM code WHERE id <= 700});
+	(map { $_ => "SELECT id, near_cluster(repeat('x', 200) || id, si, 3, '$_') OVER () FROM code WHERE id <= 700" } 'leader', 'connected'));
 my $files = $node->data_dir . '/base/pgsql_tmp/*';
 my %ends;
 for my $columns (sort keys %queries)

@@ -26,6 +26,12 @@ impl JoinBatch {
         outer.check(inner)
     }
 
+    /// The joined codes of each side, if there are several conditions.
+    pub(super) fn joined_codes(&self) -> Result<BySide<Vec<u64>>, OutOfMemory> {
+        let Self([outer, inner]) = self;
+        Ok(BySide([outer.joined_codes()?, inner.joined_codes()?]))
+    }
+
     /// The codes to search, of the outer and the inner side.
     pub(super) fn codes<'a>(&'a self, joined: &'a BySide<Vec<u64>>) -> [CodeSlice<'a>; 2] {
         Side::BOTH.map(|side| self[side].searched_codes(&joined[side]))

@@ -36,10 +36,7 @@ impl PairFinder {
         if batch[Side::Outer].count == 0 {
             return Ok(());
         }
-        self.joined = BySide::default();
-        for side in Side::BOTH {
-            self.joined[side] = batch[side].joined_codes()?;
-        }
+        self.joined = batch.joined_codes()?;
         self.search = Some(batch.search(&self.joined, radii, divided)?);
         Ok(())
     }
@@ -76,8 +73,7 @@ impl PairFinder {
         let codes = batch.codes(&self.joined);
         let heartbeat = &mut check_for_interrupts;
         if output.kind().needs_one_match() {
-            let take = |pair, work: &mut JoinWork| output.first_match(batch, pair, work);
-            search.all(codes, heartbeat, &mut FirstMatches { batch, work, take })?;
+            search.all(codes, heartbeat, &mut FirstMatches { batch, output, work })?;
         } else {
             let mut sink = FoundPairs { pairs: &mut self.pairs, work };
             let are_left = search.portion(codes, memory::pairs(), heartbeat, &mut sink)?;
@@ -108,13 +104,13 @@ impl PairSink for FoundPairs<'_> {
 
 /// Passes on the near pairs of each outer row until the row is noted as matched, and requests no further
 /// pairs of that row.
-pub(super) struct FirstMatches<'a, F> {
-    pub(super) batch: &'a JoinBatch,
-    pub(super) work: &'a mut JoinWork,
-    pub(super) take: F,
+struct FirstMatches<'a> {
+    batch: &'a JoinBatch,
+    output: &'a mut JoinOutput,
+    work: &'a mut JoinWork,
 }
 
-impl<F> FirstMatches<'_, F> {
+impl FirstMatches<'_> {
     #[inline]
     fn is_open(&self, code: u32) -> bool {
         let outer = &self.batch[Side::Outer];
@@ -122,14 +118,14 @@ impl<F> FirstMatches<'_, F> {
     }
 }
 
-impl<F: FnMut(BySide<CodePlace>, &mut JoinWork) -> Result<(), OutOfMemory>> PairSink for FirstMatches<'_, F> {
+impl PairSink for FirstMatches<'_> {
     const AT_A_TIME: usize = 64;
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
         if self.is_open(a) {
             self.work[Count::NearPairs] += 1;
-            (self.take)(BySide([a, b].map(CodePlace)), self.work)?;
+            self.output.first_match(self.batch, BySide([a, b].map(CodePlace)), self.work)?;
         }
         Ok(())
     }

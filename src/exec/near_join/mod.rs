@@ -7,13 +7,12 @@
 //! [`file`](mod@file), [`record`], [`summary`]) and are divided into [`partitions`], which the processes of a
 //! parallel plan share ([`shared`]). [`explain`] shows the work. What the planner has stored is in
 //! `src/plan/near_join/stored.rs`. The window function `near_cluster` keeps its rows in the same form,
-//! and [`lone`] finds those that are near no other row.
+//! and [`self_join`](mod@self_join) finds those that are near each other.
 
 mod batch;
 mod explain;
 mod file;
 mod finder;
-mod lone;
 mod matched;
 mod node;
 mod output;
@@ -22,15 +21,16 @@ mod reader;
 mod record;
 mod rows;
 mod run;
+mod self_join;
 mod shared;
 mod side;
 mod spill;
 mod summary;
 
 pub(crate) use file::{OwnedFile, RowFile};
-pub(crate) use lone::rows_with_near_ones;
 pub(crate) use node::register;
 pub(crate) use record::Record;
 pub(crate) use rows::{BatchRow, KeptColumn, KeptColumns};
+pub(crate) use self_join::{NearRows, self_join};
 pub(crate) use side::{CodePlace, JoinSide};
 pub(crate) use summary::SideSummary;

@@ -99,10 +99,7 @@ impl JoinPartitions {
         batch: &JoinBatch,
     ) -> Result<(), SqlError> {
         let Some(&radius) = radii.first() else { return Ok(()) };
-        let mut joined = BySide::<Vec<u64>>::default();
-        for side in Side::BOTH {
-            joined[side] = batch[side].joined_codes()?;
-        }
+        let joined = batch.joined_codes()?;
         let most = summaries.0.iter().map(|side| side.bytes as usize).fold(0, usize::max);
         let needed = most.div_ceil(memory::of_planned_partition());
         let partitions = needed.max(self.tasks_of_pass(radius as usize + 1));

@@ -6,25 +6,30 @@
 //! themselves. Each row that is near one of these keepers gets the key of the first one. It is decided, loses
 //! its codes and attracts no row; the others go on to the next round.
 //!
-//! If most rows of a round are keepers, and many rounds are left, a semi join of the remaining rows with
-//! themselves finds those that are near no other row. They are keepers, and are decided at once.
+//! If most rows of a round are keepers, and many rounds are left, a join of the remaining rows with themselves
+//! finds those that are near no other row. They are keepers, and are decided at once.
+//!
+//! For the connected linkage, this join is the first step, and also finds the number of each row's keeper, for
+//! which memory has 4 bytes a row. These numbers are the codes of the rows in the rounds: equal codes have the
+//! first row as their keeper.
 //!
 //! Cost: each round compares its keepers with all rows that are not decided. For `n` such rows, of which
 //! memory has room for `m`, there are at most `n / m` rounds, and `n * n / 2m` rows are compared.
 
 use crate::exec::near_join::{
-    BatchRow, CodePlace, JoinSide, KeptColumn, KeptColumns, OwnedFile, Record, RowFile, SideSummary,
-    rows_with_near_ones,
+    BatchRow, CodePlace, JoinSide, KeptColumn, KeptColumns, NearRows, OwnedFile, Record, RowFile,
+    SideSummary, self_join,
 };
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::datum::DatumLayout;
+use crate::pg::error::temporary_file;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::memory;
 use base::{Heartbeat, Limit, OutOfMemory, Problem, collect};
-use hamming::clusters::{Linkage, keepers};
+use hamming::clusters::{Linkage, first_equals, keepers};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::{CodeRadii, PairSearch};
 use pgrx::pg_sys::{Datum, MemoryContext};
@@ -33,7 +38,7 @@ use std::iter::repeat_n;
 /// Used instead of a row if no keeper is near.
 const NONE: u32 = u32::MAX;
 
-/// If there were more rounds than this for each pass of a semi join, the semi join pays.
+/// If there were more rounds than this for each pass of a join with itself, the join pays.
 const ROUNDS_PER_PASS: usize = 4;
 
 /// How rows are clustered.
@@ -96,12 +101,17 @@ impl Clustering {
     }
 
     /// Decides the rows of a file. Returns a file with the same rows, each with the key of its keeper.
-    fn decide(&self, mut rest: RowFile, count: usize, summary: &SideSummary) -> Result<RowFile, SqlError> {
+    fn decide(
+        &self,
+        mut rest: RowFile,
+        count: usize,
+        summary: &SideSummary,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<RowFile, SqlError> {
         let (mut block, mut rows) = (self.side(&summary.lengths), self.side(&summary.lengths));
         let (mut decided, mut done) = (self.create_file(), 0);
-        let mut has_lone_rows = true;
+        let mut may_have_lone_rows = self.linkage == Linkage::Leader;
         let few_rounds = ROUNDS_PER_PASS * (self.radii[0].bits as usize + 1);
-        let mut reporter = Reporter::of("near_cluster", format!("{count} codes"));
         loop {
             rest.rewind();
             load(&mut rest, &mut block, true)?;
@@ -132,49 +142,63 @@ impl Clustering {
                         keeper => to.write_row(format, number, &[], block.rows.words_of(BatchRow(keeper))),
                     }
                 })?;
-                reporter.progress(done as f64 / count as f64);
+                heartbeat.progress(done as f64 / count as f64);
             }
             std::mem::replace(&mut rest, left).close();
             if last.is_none() {
                 break;
             }
             let are_apart = found.rows.len() > block.count / 2;
-            if has_lone_rows && are_apart && left_open > few_rounds * block.count {
-                (rest, has_lone_rows) = (self.without_lone_rows(rest, count, summary)?, false);
+            if may_have_lone_rows && are_apart && left_open > few_rounds * block.count {
+                rest = self.without_lone_rows(rest, count, summary, &mut check_for_interrupts)?;
+                may_have_lone_rows = false;
             }
         }
         rest.close();
-        reporter.end();
         decided.rewind();
         Ok(decided)
     }
 
-    /// Takes the codes from the rows of a file that are near no other row.
+    /// Takes the codes from the rows of a file that are near no other row. For the connected linkage, the codes
+    /// of the others become the numbers of their keepers.
     fn without_lone_rows(
         &self,
         mut all: RowFile,
         count: usize,
         summary: &SideSummary,
+        heartbeat: &mut dyn Heartbeat,
     ) -> Result<RowFile, SqlError> {
         let empty = || self.empty(Vec::new(), &summary.lengths);
         let (format, mut rows) = (empty().format(), self.side(&summary.lengths));
+        let mut found = NearRows::new(count, self.linkage)?;
         let mut copies = [self.create_file(), self.create_file()];
         all.rewind();
         while load(&mut all, &mut rows, true)? {
+            let joined = rows.joined_codes()?;
+            let firsts = first_equals(rows.searched_codes(&joined), &mut check_for_interrupts)?;
             rows.each(|row, codes| {
-                copies.iter_mut().try_for_each(|file| file.write_row(format, rows.number(row), codes, &[]))
+                let (first, number) = (BatchRow(firsts[row.0 as usize]), rows.number(row));
+                if first.0 != row.0 {
+                    // Of equal codes, one is compared with the others.
+                    found.add([rows.number(first), number]);
+                    return Ok(());
+                }
+                copies.iter_mut().try_for_each(|file| file.write_row(format, number, codes, &[]))
             })?;
         }
-        let radii = self.radii.iter().map(|radius| radius.bits as u32);
-        let (radii, summaries) = (collect(radii, self.radii.len())?, [summary.clone(), summary.clone()]);
+        let radii = collect(self.radii.iter().map(|radius| radius.bits as u32), self.radii.len())?;
         // SAFETY: files are used only during the execution.
-        let near = unsafe { rows_with_near_ones(copies, summaries, (empty, count), &radii, self.memory) }?;
+        unsafe { self_join((copies, summary), empty, &radii, self.memory, heartbeat, &mut found) }?;
+        let roots = found.forest.map(|forest| forest.into_roots(heartbeat)).unwrap_or_default();
         let mut left = self.create_file();
         all.rewind();
         while load(&mut all, &mut rows, false)? {
             rows.each(|row, codes| {
-                let codes = if near.contains(rows.number(row)) { codes } else { &[] };
-                left.write_row(rows.format(), rows.number(row), codes, rows.rows.words_of(row))
+                let number = rows.number(row);
+                let root = roots.get(number.0 as usize).map(|&root| [root.into()]);
+                let codes = root.as_ref().map_or(codes, |root| &root[..]);
+                let codes = if found.near.contains(number) { codes } else { &[] };
+                left.write_row(rows.format(), number, codes, rows.rows.words_of(row))
             })?;
         }
         all.close();
@@ -262,8 +286,7 @@ impl<'a> ClusterRows<'a> {
         // SAFETY: as the caller promises.
         unsafe { self.rows.push(key, &datums[..count]) }?;
         self.rows.check_all(true)?;
-        // Chains of connected rows have no bound, so all of their codes are in memory.
-        if self.clustering.linkage == Linkage::Leader && self.rows.bytes() >= memory::of_load() {
+        if self.rows.bytes() >= memory::of_load() {
             let file = self.file.get_or_insert_with(|| self.clustering.create_file());
             self.rows.move_to(file, &mut self.summary)?;
         }
@@ -272,52 +295,59 @@ impl<'a> ClusterRows<'a> {
 
     /// Computes the keepers of all rows, of which there are `count`.
     pub(super) fn end(mut self, count: usize) -> Result<RowKeepers, SqlError> {
+        let mut reporter = Reporter::of("near_cluster", format!("{count} codes"));
         let Some(mut file) = self.file else {
-            let mut reporter = Reporter::of("near_cluster", format!("{} codes", self.rows.count));
             let keepers = self.clustering.keepers(&self.rows, &mut reporter)?;
             reporter.end();
-            return Ok(RowKeepers { rows: self.rows, keepers, file: None, passed: 0, next: 0 });
+            return Ok(RowKeepers { rows: self.rows, keepers, file: None, first: 0 });
         };
         self.rows.move_to(&mut file, &mut self.summary)?;
         let rows = self.clustering.side(&self.summary.lengths);
         self.clustering.radii(&rows)?;
         drop(self.rows);
-        let file = self.clustering.decide(file, count, &self.summary)?;
-        Ok(RowKeepers { rows, keepers: Vec::new(), file: Some(OwnedFile::new(file)), passed: 0, next: 0 })
+        let file = match self.clustering {
+            leader @ Clustering { linkage: Linkage::Leader, .. } => {
+                leader.decide(file, count, &self.summary, &mut reporter)?
+            }
+            connected => {
+                let file = connected.without_lone_rows(file, count, &self.summary, &mut reporter)?;
+                // From now on, a row is near its keeper alone.
+                let (types, radii) = (vec![CodeType::Bigint], vec![Radius { bits: 0, name: "", hint: None }]);
+                let by_keepers = Clustering { types, radii, ..*connected };
+                by_keepers.decide(file, count, &SideSummary::default(), &mut check_for_interrupts)?
+            }
+        };
+        reporter.end();
+        Ok(RowKeepers { rows, keepers: Vec::new(), file: Some(OwnedFile::new(file)), first: 0 })
     }
 }
 
 /// The keys of the keepers of a window's rows, in order.
 pub(super) struct RowKeepers {
-    /// Rows in memory, and the number of rows before the next one among them.
+    /// Rows in memory, and the number of rows before them.
     rows: JoinSide,
-    next: u32,
+    first: usize,
     /// For each row in memory, the row of its keeper; empty if rows have the keys of their keepers.
     keepers: Vec<u32>,
     /// The rows behind those in memory.
     file: Option<OwnedFile>,
-    /// How many rows of the window have been passed.
-    passed: usize,
 }
 
 impl RowKeepers {
     /// The key of the keeper of a row, which stays valid until the next call. Rows are asked for in order.
     pub(super) fn key(&mut self, row: usize) -> Result<Option<Datum>, SqlError> {
-        while self.passed <= row {
-            (self.passed, self.next) = (self.passed + 1, self.next + 1);
-            if self.next as usize > self.rows.rows.len()
-                && let Some(OwnedFile { file: Some(file), .. }) = &mut self.file
-            {
-                load(file, &mut self.rows, false)?;
-                self.next = 1;
+        while row >= self.first + self.rows.rows.len()
+            && let Some(OwnedFile { file: Some(file), .. }) = &mut self.file
+        {
+            self.first += self.rows.rows.len();
+            if !load(file, &mut self.rows, false)? {
+                return Err(temporary_file());
             }
         }
         let (mut key, mut is_null) = ([Datum::null()], [true]);
-        let place = self.next.saturating_sub(1);
+        let place = (row - self.first) as u32;
         let keeper = self.keepers.get(place as usize).copied().unwrap_or(place);
-        if (keeper as usize) < self.rows.rows.len() {
-            self.rows.rows.put(Some(BatchRow(keeper)), &mut key, &mut is_null);
-        }
+        self.rows.rows.put(Some(BatchRow(keeper)), &mut key, &mut is_null);
         Ok((!is_null[0]).then_some(key[0]))
     }
 }

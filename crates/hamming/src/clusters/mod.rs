@@ -70,7 +70,11 @@ pub fn keepers(
     let distinct_codes = CodeSlice::new(&distinct, codes.width());
     let keepers_of_distinct = match linkage {
         Linkage::Leader => leaders(distinct_codes, &radii, LeaderLimits::of(firsts.len()), heartbeat),
-        Linkage::Connected => connected(distinct_codes, radii, heartbeat),
+        Linkage::Connected => {
+            let mut forest = Forest::new(firsts.len())?;
+            near_pairs(distinct_codes, radii, heartbeat, &mut forest)?;
+            Ok(forest.into_roots(heartbeat))
+        }
     }?;
     drop(distinct);
     let mut of_distinct = keepers_of_distinct.iter().map(|&keeper| firsts[keeper as usize]);
@@ -85,7 +89,7 @@ pub fn keepers(
 }
 
 /// For each code, the place of the first code that is equal to it.
-fn first_equals(codes: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
+pub fn first_equals(codes: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
     let length = codes.len().max(2).ilog2().min(20);
     let highest = BitChoice::of_mask(u64::MAX << (u64::BITS - length));
     let folded: Vec<u64> = collect(codes.iter().map(folded), codes.len())?;
@@ -126,18 +130,6 @@ fn folded(code: &[u64]) -> u64 {
     })
 }
 
-/// For each code, the place of its keeper by the connected linkage. The codes must be distinct.
-fn connected(
-    codes: CodeSlice<'_>,
-    radii: CodeRadii,
-    heartbeat: &mut dyn Heartbeat,
-) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..codes.len() as u32, codes.len())? };
-    near_pairs(codes, radii, heartbeat, &mut forest)?;
-    forest.settle(heartbeat);
-    Ok(forest.parents)
-}
-
 /// For each of `count` rows, the place of its keeper, from the pairs of near rows, which may be in any order
 /// and repeated. Leaders are found in one pass over the sorted pairs.
 ///
@@ -149,15 +141,16 @@ pub fn keepers_of_pairs(
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    let mut forest = Forest { parents: collect(0..count, count as usize)? };
+    let mut forest = Forest::new(count as usize)?;
     match linkage {
         Linkage::Connected => {
             for chunk in pairs.chunks(STRIDE) {
                 heartbeat.beat();
-                chunk.iter().try_for_each(|&(a, b)| forest.found(a, b))?;
+                for &(a, b) in chunk {
+                    forest.connect(a, b);
+                }
             }
-            forest.settle(heartbeat);
-            Ok(forest.parents)
+            Ok(forest.into_roots(heartbeat))
         }
         Linkage::Leader => {
             for chunk in pairs.chunks_mut(STRIDE) {
@@ -182,11 +175,16 @@ pub fn keepers_of_pairs(
 
 /// Trees of connected rows. A root is its own parent. A parent never comes after its child, so the root is
 /// the first row of its tree.
-struct Forest {
+pub struct Forest {
     parents: Vec<u32>,
 }
 
 impl Forest {
+    /// Rows none of which are connected.
+    pub fn new(rows: usize) -> Result<Self, OutOfMemory> {
+        Ok(Self { parents: collect(0..rows as u32, rows)? })
+    }
+
     /// The root of a row's tree. Halves the path to it.
     fn root(&mut self, mut place: u32) -> u32 {
         let parents = &mut self.parents;
@@ -200,33 +198,45 @@ impl Forest {
         }
     }
 
-    /// Makes the root of each tree the parent of all its rows.
-    fn settle(&mut self, heartbeat: &mut dyn Heartbeat) {
+    /// Connects two rows. Returns whether they were apart.
+    pub fn connect(&mut self, a: u32, b: u32) -> bool {
+        // Most pairs of a crowd are already connected.
+        if self.parents[a as usize] == self.parents[b as usize] {
+            return false;
+        }
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+        a != b
+    }
+
+    /// Whether some of the rows are not connected.
+    pub fn are_apart(&mut self, mut rows: impl Iterator<Item = u32>) -> bool {
+        let Some(first) = rows.next().map(|row| self.root(row)) else { return false };
+        rows.any(|row| self.root(row) != first)
+    }
+
+    /// For each row, the root of its tree.
+    pub fn into_roots(mut self, heartbeat: &mut dyn Heartbeat) -> Vec<u32> {
         for place in 0..self.parents.len() {
             beat_every(STRIDE, place, heartbeat);
             self.parents[place] = self.parents[self.parents[place] as usize];
         }
+        self.parents
     }
 }
 
 impl PairSink for Forest {
+    const AT_A_TIME: usize = 256;
     type Stop = OutOfMemory;
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
-        // Most pairs of a crowd are already connected.
-        if self.parents[a as usize] == self.parents[b as usize] {
-            return Ok(());
-        }
-        let (a, b) = (self.root(a), self.root(b));
-        self.parents[a.max(b) as usize] = a.min(b);
+        self.connect(a, b);
         Ok(())
     }
 
     /// Rows of the same tree need no further comparison.
     fn wants(&mut self, these: &[u32], those: &[u32]) -> bool {
-        let mut all = these.iter().chain(those);
-        let Some(first) = all.next().map(|&place| self.root(place)) else { return false };
-        all.any(|&place| self.root(place) != first)
+        self.are_apart(these.iter().chain(those).copied())
     }
 }
 

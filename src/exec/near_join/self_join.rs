@@ -1,0 +1,112 @@
+//! Finds the near pairs among the rows of a file, by a join of the file with itself.
+
+use super::batch::JoinBatch;
+use super::explain::JoinWork;
+use super::file::{RowFile, SideFiles};
+use super::matched::MatchedSet;
+use super::partitions::JoinPartitions;
+use super::record::RecordNumber;
+use super::rows::BatchRow;
+use super::side::JoinSide;
+use super::spill::SpilledRows;
+use super::summary::SideSummary;
+use crate::pg::report::SqlError;
+use crate::plan::near_join::{BySide, JoinKind, Side};
+use base::{Heartbeat, OutOfMemory};
+use hamming::clusters::{Forest, Linkage};
+use hamming::near_pairs::PairSink;
+use pgrx::pg_sys::MemoryContext;
+
+/// What a join finds of rows, by their numbers.
+pub(crate) struct NearRows {
+    /// The rows that are near another row.
+    pub(crate) near: MatchedSet,
+    /// Which rows are connected, if that is of interest.
+    pub(crate) forest: Option<Forest>,
+}
+
+impl NearRows {
+    pub(crate) fn new(rows: usize, linkage: Linkage) -> Result<Self, OutOfMemory> {
+        let mut near = MatchedSet::default();
+        near.make_room(rows as u64)?;
+        let forest = (linkage == Linkage::Connected).then(|| Forest::new(rows));
+        Ok(Self { near, forest: forest.transpose()? })
+    }
+
+    /// Adds a pair of near rows.
+    pub(crate) fn add(&mut self, [a, b]: [RecordNumber; 2]) {
+        if a.0 != b.0 && self.forest.as_mut().is_none_or(|forest| forest.connect(a.0 as u32, b.0 as u32)) {
+            self.near.insert(a);
+            self.near.insert(b);
+        }
+    }
+}
+
+/// Finds the near rows of a file of which there are two copies. All of its rows have codes and no columns, and
+/// their numbers ascend. `empty` makes sides for them.
+///
+/// # Safety
+/// As for [`RowFile::create`].
+pub(crate) unsafe fn self_join(
+    (copies, summary): ([RowFile; 2], &SideSummary),
+    empty: impl Fn() -> JoinSide,
+    radii: &[u32],
+    memory: MemoryContext,
+    heartbeat: &mut dyn Heartbeat,
+    found: &mut NearRows,
+) -> Result<(), SqlError> {
+    let sides = &mut BySide([empty(), empty()]);
+    let codes = sides[Side::Outer].format().codes;
+    let files = BySide(copies.map(|file| SideFiles::new(vec![(file, codes)])));
+    let rows = SpilledRows { files, summaries: BySide([summary.clone(), summary.clone()]) };
+    // SAFETY: as the caller promises.
+    let mut partitions = unsafe { JoinPartitions::new(JoinKind::Inner, radii, rows, (sides, None), memory) }?;
+    let (mut work, mut joined_rows) = (JoinWork::default(), 0);
+    while partitions.next(sides, &mut work)? {
+        let passes = partitions.pass().map_or(1, |(division, _)| division.passes() as u64);
+        while partitions.load(Side::Inner, sides)? {
+            let first = sides[Side::Inner].number(BatchRow(0)).0;
+            partitions.rewind(Side::Outer);
+            while partitions.load(Side::Outer, sides)? {
+                heartbeat.progress(joined_rows as f64 / (passes * summary.coded) as f64);
+                // Earlier rows were on the inner side when these were on the outer side.
+                if sides[Side::Outer].last_number().is_some_and(|last| last < first) {
+                    continue;
+                }
+                let joined = sides.joined_codes()?;
+                let search = sides.search(&joined, radii, partitions.pass())?;
+                let sink = &mut SelfPairs { sides, found };
+                search.all(sides.codes(&joined), &mut || heartbeat.beat(), sink)?;
+            }
+            joined_rows += sides[Side::Inner].count as u64;
+        }
+    }
+    partitions.close();
+    Ok(())
+}
+
+/// Receives pairs of rows in memory.
+struct SelfPairs<'a> {
+    sides: &'a JoinBatch,
+    found: &'a mut NearRows,
+}
+
+impl PairSink for SelfPairs<'_> {
+    const AT_A_TIME: usize = 256;
+    type Stop = OutOfMemory;
+
+    fn found(&mut self, outer: u32, inner: u32) -> Result<(), OutOfMemory> {
+        let [outer_side, inner_side] = &self.sides.0;
+        self.found.add([outer_side.number(BatchRow(outer)), inner_side.number(BatchRow(inner))]);
+        Ok(())
+    }
+
+    fn wants(&mut self, outer: &[u32], inner: &[u32]) -> bool {
+        let sides = self.sides.0.each_ref().into_iter().zip([outer, inner]);
+        let mut rows = sides.flat_map(|(side, rows)| rows.iter().map(|&row| side.number(BatchRow(row))));
+        match &mut self.found.forest {
+            Some(forest) => forest.are_apart(rows.map(|row| row.0 as u32)),
+            None => rows.any(|row| !self.found.near.contains(row)),
+        }
+    }
+}
