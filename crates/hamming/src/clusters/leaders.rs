@@ -7,43 +7,26 @@
 
 use crate::code::CodeSlice;
 use crate::near_pairs::{CodeRadii, MAX_SEGMENT_BITS, PairSearch, PairStop, near_pairs};
-use base::{Heartbeat, OutOfMemory, beat_every, collect, reserve, sort};
+use base::{Heartbeat, OutOfMemory, beat_every, collect, push, sort};
 use std::ops::Range;
 
 /// How many rows are decided between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
-/// How many pairs are sampled to estimate the middle of all pairs.
-const SAMPLE: usize = 1 << 10;
-
-/// The part of the remaining work that a pass takes. Sorting, deciding and further passes take the rest.
-const PASS: f64 = 0.9;
-
-/// Used instead of a row if no row is known, or there is none.
+/// Used instead of a row if no row is known.
 const NONE: u32 = u32::MAX;
 
-/// The limits of memory and time of a search for keepers.
-#[derive(Clone, Copy)]
-pub(super) struct LeaderLimits {
-    /// The most pairs that are kept at the same time.
-    pub(super) kept: usize,
-    /// The most pairs that a pass may find, as a multiple of the number of its rows.
-    pub(super) met: usize,
-}
-
-impl LeaderLimits {
-    /// Four pairs for each row, which are 32 bytes; 2 MB for few rows, and 256 MB for many. Clusters of up to
-    /// a hundred rows are decided in one step.
-    pub(super) fn of(rows: usize) -> Self {
-        Self { kept: rows.saturating_mul(4).clamp(1 << 18, 1 << 25), met: 64 }
-    }
+/// The most pairs that are kept for this number of rows: four for each row, which are 32 bytes; 2 MB for few
+/// rows, and 256 MB for many.
+pub(super) fn most_pairs(rows: usize) -> usize {
+    rows.saturating_mul(4).clamp(1 << 18, 1 << 25)
 }
 
 /// A search for keepers.
 struct Leaders<'a> {
     codes: CodeSlice<'a>,
     radii: &'a CodeRadii,
-    limits: LeaderLimits,
+    most_pairs: usize,
     /// For each row its keeper. A keeper has itself. A row that is not decided yet has the earliest known
     /// keeper near it, or [`NONE`].
     keepers: Vec<u32>,
@@ -56,11 +39,11 @@ struct Leaders<'a> {
 pub(super) fn leaders(
     codes: CodeSlice<'_>,
     radii: &CodeRadii,
-    limits: LeaderLimits,
+    most_pairs: usize,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
     let keepers = collect(std::iter::repeat_n(NONE, codes.len()), codes.len())?;
-    let mut leaders = Leaders { codes, radii, limits, keepers, done: 0.0, heartbeat };
+    let mut leaders = Leaders { codes, radii, most_pairs, keepers, done: 0.0, heartbeat };
     leaders.settle(collect(0..codes.len() as u32, codes.len())?, 1.0)?;
     Ok(leaders.keepers)
 }
@@ -112,84 +95,34 @@ impl Leaders<'_> {
         self.codes.gather(rows.iter().copied(), rows.len())
     }
 
-    /// Decides rows by their near pairs, in one or more passes. Whether a row is a keeper depends on earlier
-    /// rows, but pairs are found in any order. So a pass keeps the pairs, and then decides row by row.
-    ///
-    /// If there are more pairs than may be kept, a pass keeps those of the first rows. For each later row it
-    /// keeps only the earliest near row. The later row can be decided if that row is a keeper, or if there is
-    /// no near row. So nearly all rows are decided, unless near rows form long chains. The next pass compares
-    /// the undecided rows and the keepers that this pass has found.
-    fn settle_by_pairs(&mut self, all: &[u32], end: f64) -> Result<(), PairStop> {
-        let max_met = self.limits.met.saturating_mul(all.len());
-        // The rows of a pass, in order: undecided rows, and keepers that the last pass has found.
-        let mut rows = collect(all.iter().copied(), all.len())?;
-        loop {
-            let pairs = self.pairs(&rows, self.done + PASS * (end - self.done), max_met)?;
-            if self.decide(&mut rows, pairs)? == 0 {
-                self.done = end;
-                return Ok(());
-            }
-        }
-    }
-
-    /// Finds the near pairs of undecided rows. A row near a known keeper gets the earliest such keeper.
-    fn pairs(&mut self, rows: &[u32], end: f64, max_met: usize) -> Result<KeptPairs, PairStop> {
-        let of_rows = self.words_of(rows)?;
-        let mut pairs = KeptPairs::new(self.limits.kept, max_met, rows.len())?;
+    /// Decides rows by their near pairs, if there are not too many. Whether a row is a keeper depends on
+    /// earlier rows, but pairs are found in any order. So the pairs are kept, and then decide row by row.
+    fn settle_by_pairs(&mut self, rows: &[u32], end: f64) -> Result<(), PairStop> {
+        let (of_rows, mut pairs) = (self.words_of(rows)?, Vec::new());
         near_pairs(
             CodeSlice::new(&of_rows, self.codes.width()),
             self.radii.clone(),
             &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end),
-            &mut |a, b| {
-                let (row, other) = (rows[b as usize], rows[a as usize]);
-                if self.keepers[other as usize] == other {
-                    let nearest = &mut self.keepers[row as usize];
-                    *nearest = (*nearest).min(other);
-                    return Ok(());
-                }
-                pairs.add(a, b)
+            // The later row comes first, so that pairs are sorted by it.
+            &mut |a, b| match pairs.len() < self.most_pairs {
+                true => Ok(push(&mut pairs, (rows[b as usize], rows[a as usize]))?),
+                false => Err(PairStop::Full),
             },
         )?;
-        sort(&mut pairs.pairs, self.heartbeat, |&pair| pair);
-        Ok(pairs)
-    }
-
-    /// Decides the rows whose pairs are complete, in order. Leaves the rows of the next pass in `rows`, and
-    /// returns how many of them are undecided.
-    fn decide(&mut self, rows: &mut Vec<u32>, mut pairs: KeptPairs) -> Result<usize, OutOfMemory> {
-        let keepers = &mut self.keepers;
-        let mut undecided = 0;
-        let mut next = Vec::new();
-        reserve(&mut next, rows.len())?;
-        for (b, &row) in rows.iter().enumerate() {
-            beat_every(STRIDE, b, self.heartbeat);
-            let near_keeper = keepers[row as usize];
-            if near_keeper == row {
-                continue;
-            }
-            let is_keeper = |&a: &u32| keepers[rows[a as usize] as usize] == rows[a as usize];
-            let row_of = |a: u32| if a == NONE { NONE } else { rows[a as usize] };
-            let near_keeper = if b < pairs.complete {
-                Some(near_keeper.min(row_of(pairs.of(b as u32).find(is_keeper).unwrap_or(NONE))))
-            } else {
-                let earliest = pairs.earliest[b];
-                let decides = earliest == NONE || near_keeper < row_of(earliest) || is_keeper(&earliest);
-                decides.then(|| near_keeper.min(row_of(earliest)))
-            };
-            match near_keeper {
-                Some(NONE) => {
-                    keepers[row as usize] = row;
-                    next.push(row);
-                }
-                Some(keeper) => keepers[row as usize] = keeper,
-                None => {
-                    undecided += 1;
-                    next.push(row);
+        sort(&mut pairs, self.heartbeat, |&pair| pair);
+        let mut pairs = pairs.into_iter().peekable();
+        for (place, &row) in rows.iter().enumerate() {
+            beat_every(STRIDE, place, self.heartbeat);
+            let mut keeper = row;
+            while let Some((_, other)) = pairs.next_if(|pair| pair.0 == row) {
+                if keeper == row && self.keepers[other as usize] == other {
+                    keeper = other;
                 }
             }
+            self.keepers[row as usize] = keeper;
         }
-        *rows = next;
-        Ok(undecided)
+        self.done = end;
+        Ok(())
     }
 }
 
@@ -215,62 +148,5 @@ impl Heartbeat for PassHeartbeat<'_> {
         let Range { start, end } = self.parts;
         *self.done = start + fraction * (end - start);
         self.heartbeat.progress(*self.done);
-    }
-}
-
-/// The near pairs of undecided rows: all pairs of the first rows, as many as there is room for, and for every
-/// row the earliest row near it.
-struct KeptPairs {
-    /// Pairs, with the later row first, so that they can be sorted by it.
-    pairs: Vec<(u32, u32)>,
-    max_pairs: usize,
-    /// How many more pairs may be found.
-    left: usize,
-    /// The rows before this one have all their pairs here.
-    complete: usize,
-    /// For each row, the earliest row near it, or [`NONE`].
-    earliest: Vec<u32>,
-    /// The pairs before this index were returned.
-    asked: usize,
-}
-
-impl KeptPairs {
-    fn new(max_pairs: usize, max_met: usize, rows: usize) -> Result<Self, OutOfMemory> {
-        let earliest = collect(std::iter::repeat_n(NONE, rows), rows)?;
-        Ok(Self { pairs: Vec::new(), max_pairs, left: max_met, complete: rows, earliest, asked: 0 })
-    }
-
-    fn add(&mut self, a: u32, b: u32) -> Result<(), PairStop> {
-        self.left = self.left.checked_sub(1).ok_or(PairStop::Full)?;
-        let earliest = &mut self.earliest[b as usize];
-        *earliest = (*earliest).min(a);
-        if (b as usize) < self.complete && self.pairs.len() >= self.max_pairs {
-            self.halve();
-        }
-        if (b as usize) < self.complete {
-            if self.pairs.len() == self.pairs.capacity() {
-                let more = self.pairs.len().clamp(1, 1 << 20);
-                reserve(&mut self.pairs, more)?;
-            }
-            self.pairs.push((b, a));
-        }
-        Ok(())
-    }
-
-    /// Drops the pairs of the later rows, about half of all pairs. The exact middle would take long to find.
-    fn halve(&mut self) {
-        let step = self.pairs.len().div_ceil(SAMPLE);
-        let mut sample: Vec<u32> = self.pairs.iter().step_by(step).map(|&(row, _)| row).collect();
-        let middle = sample.len() / 2;
-        self.complete = *sample.select_nth_unstable(middle).1 as usize;
-        self.pairs.retain(|pair| (pair.0 as usize) < self.complete);
-    }
-
-    /// The earlier rows near this row, in order. The pairs must be sorted, and rows must be asked for in
-    /// order.
-    fn of(&mut self, b: u32) -> impl Iterator<Item = u32> + use<'_> {
-        let first = self.asked + self.pairs[self.asked..].iter().take_while(|pair| pair.0 < b).count();
-        self.asked = first + self.pairs[first..].iter().take_while(|pair| pair.0 == b).count();
-        self.pairs[first..self.asked].iter().map(|pair| pair.1)
     }
 }

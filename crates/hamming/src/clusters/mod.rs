@@ -23,7 +23,7 @@ use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
 use crate::near_pairs::{CodeRadii, PairSink, near_pairs};
 use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, reserve, sort};
-use leaders::{LeaderLimits, leaders};
+use leaders::{leaders, most_pairs};
 
 /// How many rows are processed between two heartbeats.
 const STRIDE: usize = 1 << 16;
@@ -69,7 +69,7 @@ pub fn keepers(
     let distinct = codes.gather(firsts.iter().copied(), firsts.len())?;
     let distinct_codes = CodeSlice::new(&distinct, codes.width());
     let keepers_of_distinct = match linkage {
-        Linkage::Leader => leaders(distinct_codes, &radii, LeaderLimits::of(firsts.len()), heartbeat),
+        Linkage::Leader => leaders(distinct_codes, &radii, most_pairs(firsts.len()), heartbeat),
         Linkage::Connected => {
             let mut forest = Forest::new(firsts.len())?;
             near_pairs(distinct_codes, radii, heartbeat, &mut forest)?;
@@ -242,7 +242,6 @@ impl PairSink for Forest {
 
 #[cfg(test)]
 mod tests {
-    use super::leaders::LeaderLimits;
     use super::*;
     use crate::near_pairs::tests::{COMPARISONS, FEWER, Fractions};
     use proptest::prelude::*;
@@ -333,7 +332,7 @@ mod tests {
         fn dense_clusters_are_those_of_the_definition(
             values in dense(),
             radius in 0u32..14,
-            met in 0usize..80,
+            kept in 0usize..8000,
         ) {
             for linkage in [Linkage::Leader, Linkage::Connected] {
                 let found = keepers(CodeSlice::fingerprints(&values), radius, linkage, &mut || ()).unwrap();
@@ -342,7 +341,7 @@ mod tests {
             let mut distinct = values;
             distinct.sort_unstable();
             distinct.dedup();
-            let found = leaders(CodeSlice::fingerprints(&distinct), &radius.into(), LeaderLimits { kept: 1000, met }, &mut || ()).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&distinct), &radius.into(), kept, &mut || ()).unwrap();
             prop_assert_eq!(found, naive(&distinct, radius, Linkage::Leader));
         }
     }
@@ -411,7 +410,7 @@ mod tests {
             rows in prop::collection::vec((0u64..1 << 5, 0u64..1 << 9), 0..300 / FEWER.min(10)),
             radius in 0u32..6,
             second_radius in 0u32..10,
-            limits in (1usize..200, 0usize..20),
+            kept in 0usize..200,
         ) {
             let codes: Vec<u64> = rows.iter().map(|row| row.0.wrapping_mul(0x0011_0101_0100_1001)).collect();
             let both: Vec<u64> = rows.iter().zip(&codes).flat_map(|(row, &code)| [code, row.1 << 30, !row.1]).collect();
@@ -423,8 +422,7 @@ mod tests {
                 let found = keepers(both, radii.clone(), linkage, &mut || ()).unwrap();
                 prop_assert_eq!(found, naive_by(rows.len(), linkage, &near));
             }
-            let limits = LeaderLimits { kept: limits.0, met: limits.1 };
-            let found = leaders(both, &radii, limits, &mut || ()).unwrap();
+            let found = leaders(both, &radii, kept, &mut || ()).unwrap();
             prop_assert_eq!(found, naive_by(rows.len(), Linkage::Leader, &near));
         }
 
@@ -451,11 +449,10 @@ mod tests {
         fn leaders_do_not_depend_on_memory(
             values in crowded(),
             radius in 0u32..40,
-            kept in 1usize..200,
-            met in prop_oneof![0usize..20, Just(usize::MAX)],
+            kept in 0usize..200,
         ) {
             let mut fractions = Fractions(vec![0.0]);
-            let found = leaders(CodeSlice::fingerprints(&values), &radius.into(), LeaderLimits { kept, met }, &mut fractions).unwrap();
+            let found = leaders(CodeSlice::fingerprints(&values), &radius.into(), kept, &mut fractions).unwrap();
             prop_assert_eq!(found, naive(&values, radius, Linkage::Leader));
             prop_assert!(fractions.0.is_sorted() && fractions.0.iter().all(|share| *share < 1.0), "{:?}", fractions.0);
             prop_assert!(values.is_empty() || fractions.0.len() > 1, "no fraction of {} rows", values.len());
