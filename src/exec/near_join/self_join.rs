@@ -42,8 +42,8 @@ impl NearRows {
     }
 }
 
-/// Finds the near rows of a file of which there are two copies. All of its rows have codes and no columns, and
-/// their numbers ascend. `empty` makes sides for them.
+/// Finds the near rows of a file of which there are two copies. All of its rows have codes and no columns,
+/// and their numbers ascend. `empty` makes sides for them.
 ///
 /// # Safety
 /// As for [`RowFile::create`].

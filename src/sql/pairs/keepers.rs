@@ -6,12 +6,12 @@
 //! themselves. Each row that is near one of these keepers gets the key of the first one. It is decided, loses
 //! its codes and attracts no row; the others go on to the next round.
 //!
-//! If most rows of a round are keepers, and many rounds are left, a join of the remaining rows with themselves
-//! finds those that are near no other row. They are keepers, and are decided at once.
+//! If most rows of a round are keepers, and many rounds are left, a join of the remaining rows with
+//! themselves finds those that are near no other row. They are keepers, and are decided at once.
 //!
-//! For the connected linkage, this join is the first step, and also finds the number of each row's keeper, for
-//! which memory has 4 bytes a row. These numbers are the codes of the rows in the rounds: equal codes have the
-//! first row as their keeper.
+//! For the connected linkage, this join is the first step. It also finds the number of each row's keeper,
+//! which takes 4 bytes of memory per row. These numbers are the codes of the rows in the rounds: the first
+//! of the rows with equal codes is their keeper.
 //!
 //! Cost: each round compares its keepers with all rows that are not decided. For `n` such rows, of which
 //! memory has room for `m`, there are at most `n / m` rounds, and `n * n / 2m` rows are compared.
@@ -104,14 +104,12 @@ impl Clustering {
     fn decide(
         &self,
         mut rest: RowFile,
-        count: usize,
-        summary: &SideSummary,
+        (count, summary): (usize, &SideSummary),
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<RowFile, SqlError> {
         let (mut block, mut rows) = (self.side(&summary.lengths), self.side(&summary.lengths));
         let (mut decided, mut done) = (self.create_file(), 0);
-        let mut may_have_lone_rows = self.linkage == Linkage::Leader;
-        let few_rounds = ROUNDS_PER_PASS * (self.radii[0].bits as usize + 1);
+        let (mut has_lone_rows, passes) = (self.linkage == Linkage::Leader, self.radii[0].bits as usize + 1);
         loop {
             rest.rewind();
             load(&mut rest, &mut block, true)?;
@@ -149,9 +147,9 @@ impl Clustering {
                 break;
             }
             let are_apart = found.rows.len() > block.count / 2;
-            if may_have_lone_rows && are_apart && left_open > few_rounds * block.count {
-                rest = self.without_lone_rows(rest, count, summary, &mut check_for_interrupts)?;
-                may_have_lone_rows = false;
+            if has_lone_rows && are_apart && left_open > ROUNDS_PER_PASS * passes * block.count {
+                rest = self.without_lone_rows(rest, (count, summary), &mut check_for_interrupts)?;
+                has_lone_rows = false;
             }
         }
         rest.close();
@@ -159,13 +157,12 @@ impl Clustering {
         Ok(decided)
     }
 
-    /// Takes the codes from the rows of a file that are near no other row. For the connected linkage, the codes
-    /// of the others become the numbers of their keepers.
+    /// Takes the codes from the rows of a file that are near no other row. For the connected linkage, the
+    /// codes of the others become the numbers of their keepers.
     fn without_lone_rows(
         &self,
         mut all: RowFile,
-        count: usize,
-        summary: &SideSummary,
+        (count, summary): (usize, &SideSummary),
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<RowFile, SqlError> {
         let empty = || self.empty(Vec::new(), &summary.lengths);
@@ -307,14 +304,14 @@ impl<'a> ClusterRows<'a> {
         drop(self.rows);
         let file = match self.clustering {
             leader @ Clustering { linkage: Linkage::Leader, .. } => {
-                leader.decide(file, count, &self.summary, &mut reporter)?
+                leader.decide(file, (count, &self.summary), &mut reporter)?
             }
             connected => {
-                let file = connected.without_lone_rows(file, count, &self.summary, &mut reporter)?;
+                let file = connected.without_lone_rows(file, (count, &self.summary), &mut reporter)?;
                 // From now on, a row is near its keeper alone.
                 let (types, radii) = (vec![CodeType::Bigint], vec![Radius { bits: 0, name: "", hint: None }]);
                 let by_keepers = Clustering { types, radii, ..*connected };
-                by_keepers.decide(file, count, &SideSummary::default(), &mut check_for_interrupts)?
+                by_keepers.decide(file, (count, &SideSummary::default()), &mut check_for_interrupts)?
             }
         };
         reporter.end();
