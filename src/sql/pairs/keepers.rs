@@ -38,8 +38,8 @@ use std::iter::repeat_n;
 /// Used instead of a row if no keeper is near.
 const NONE: u32 = u32::MAX;
 
-/// If there were more rounds than this for each pass of a join with itself, the join pays.
-const ROUNDS_PER_PASS: usize = 4;
+/// If more rounds than this are left, a join of the rows with themselves pays.
+const FEW_ROUNDS: usize = 8;
 
 /// How rows are clustered.
 pub(super) struct Clustering {
@@ -109,7 +109,7 @@ impl Clustering {
     ) -> Result<RowFile, SqlError> {
         let (mut block, mut rows) = (self.side(&summary.lengths), self.side(&summary.lengths));
         let (mut decided, mut done) = (self.create_file(), 0);
-        let (mut has_lone_rows, passes) = (self.linkage == Linkage::Leader, self.radii[0].bits as usize + 1);
+        let mut has_lone_rows = self.linkage == Linkage::Leader;
         loop {
             rest.rewind();
             load(&mut rest, &mut block, true)?;
@@ -147,7 +147,7 @@ impl Clustering {
                 break;
             }
             let are_apart = found.rows.len() > block.count / 2;
-            if has_lone_rows && are_apart && left_open > ROUNDS_PER_PASS * passes * block.count {
+            if has_lone_rows && are_apart && left_open > FEW_ROUNDS * block.count {
                 rest = self.without_lone_rows(rest, (count, summary), &mut check_for_interrupts)?;
                 has_lone_rows = false;
             }
