@@ -9,10 +9,10 @@ SELECT id, simhash(body) AS si, minhash_bits(body, 256, weights)::bit(256) AS ra
 CREATE FUNCTION scattered(i bigint) RETURNS bit(256) LANGUAGE sql IMMUTABLE RETURN ('x' || md5(i::text) || md5(i || 'b'))::bit(256);
 CREATE TABLE half_of_one_template AS SELECT id, si, rare FROM of_one_template WHERE id % 2 = 0
 UNION ALL SELECT i, hashint8extended(i, 7), scattered(i)::bit(256) FROM generate_series(1, :rows, 2) AS i;
-CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 7) AS si, scattered(i)::bit(256) AS rare FROM generate_series(1, :rows / 3) AS i;
+CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 7) AS si, scattered(i)::bit(256) AS rare FROM generate_series(1, :rows) AS i;
 -- Fingerprints within 6 bits of each other.
 CREATE TABLE hot AS SELECT i AS id, 77 # (1::bigint << (i % 61)::integer) # (1::bigint << (i % 59)::integer) # (1::bigint << (i % 53)::integer) AS si, scattered(i)::bit(256) AS rare
-FROM generate_series(1, :rows / 3) AS i;
+FROM generate_series(1, :rows) AS i;
 VACUUM ANALYZE of_one_template, half_of_one_template, scattered, hot;
 
 CREATE TABLE measured (number serial, rows_of text, what text, first text, seconds double precision, rows bigint, memory text);
@@ -25,7 +25,7 @@ BEGIN
     INSERT INTO measured (rows_of, what, first, seconds, rows, memory) VALUES (rows_of, what, first, processor_seconds() - started, rows, current_setting('work_mem'));
 END $$;
 SELECT format($$SET work_mem = %L; CALL measure(%L, %L, %L, %L)$$, memory, rows_of, what, first, format(query, rows_of)) AS statement
-FROM unnest('{64MB, 256MB}'::text[]) AS memory, unnest('{of_one_template, half_of_one_template, scattered, hot}'::text[]) AS rows_of, (VALUES
+FROM unnest('{4MB, 64MB, 256MB}'::text[]) AS memory, unnest('{of_one_template, half_of_one_template, scattered, hot}'::text[]) AS rows_of, (VALUES
     ('near_cluster', 'si', 'SELECT count(*) FROM (SELECT id, near_cluster(id, si, 14, rare, 50) OVER (ORDER BY id) AS keeper FROM %1$I) AS c WHERE keeper <> id'),
     ('near_cluster', 'rare', 'SELECT count(*) FROM (SELECT id, near_cluster(id, rare, 50, si::bit(64), 14) OVER (ORDER BY id) AS keeper FROM %1$I) AS c WHERE keeper <> id'),
     ('EXISTS', 'si', 'SELECT count(*) FROM %1$I AS d WHERE EXISTS (SELECT FROM %1$I AS e WHERE hamming(e.si, d.si) <= 14 AND hamming(e.rare, d.rare) <= 50 AND e.id < d.id)'),
