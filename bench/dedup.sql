@@ -2,15 +2,16 @@
 -- Half of the fingerprints are scattered, half come in clusters of 50 that differ in up to four bits.
 SET client_min_messages = warning;
 \ir fingerprints.sql
+\ir processor_seconds.sql
 CREATE TABLE measured_dedup (what text, seconds double precision, rows bigint);
 CREATE TABLE in_block (block integer, id bigint, si bigint);
 CREATE PROCEDURE measure_dedup(what text, query text) LANGUAGE plpgsql AS $$
 DECLARE
-    started timestamptz := clock_timestamp();
+    started double precision := processor_seconds();
     rows bigint;
 BEGIN
     EXECUTE query INTO rows;
-    INSERT INTO measured_dedup VALUES (what, extract(epoch FROM clock_timestamp() - started), rows);
+    INSERT INTO measured_dedup VALUES (what, processor_seconds() - started, rows);
 END $$;
 
 -- All rows in memory.
