@@ -24,7 +24,7 @@ from texts import texts_of  # noqa: E402
 
 
 def radius_of(texts):
-    """As docs/choosing-a-threshold.md has it, with a second code."""
+    """With a second code, as docs/choosing-a-threshold.md has it, and docs/corpus.md between a million and ten million texts."""
     return 14 if texts <= 10**6 else 12 if texts < 10**7 else 10
 
 

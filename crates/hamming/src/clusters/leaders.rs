@@ -13,7 +13,7 @@ use std::ops::Range;
 /// How many rows are decided between two heartbeats.
 const STRIDE: usize = 1 << 14;
 
-/// Used instead of a row if no row is known.
+/// Used instead of a keeper if none is known.
 const NONE: u32 = u32::MAX;
 
 /// The most pairs that are kept for this number of rows: four for each row, which are 32 bytes; 2 MB for few
