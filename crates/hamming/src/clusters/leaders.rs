@@ -44,7 +44,7 @@ pub(super) fn leaders(
 ) -> Result<Vec<u32>, OutOfMemory> {
     let keepers = collect(std::iter::repeat_n(NONE, codes.len()), codes.len())?;
     let mut leaders = Leaders { codes, radii, most_pairs, keepers, done: 0.0, heartbeat };
-    leaders.settle(collect(0..codes.len() as u32, codes.len())?, 1.0)?;
+    leaders.settle(&collect(0..codes.len() as u32, codes.len())?, 1.0)?;
     Ok(leaders.keepers)
 }
 
@@ -54,9 +54,9 @@ impl Leaders<'_> {
     /// First tries to decide all rows by their near pairs. If there are too many pairs, decides the first
     /// half separately, gives its keepers to later rows near them, and decides the remaining rows. `end` is
     /// the fraction of the whole work that is done afterwards.
-    fn settle(&mut self, mut rows: Vec<u32>, end: f64) -> Result<(), OutOfMemory> {
+    fn settle(&mut self, rows: &[u32], end: f64) -> Result<(), OutOfMemory> {
         let start = self.done;
-        match self.settle_by_pairs(&rows, end) {
+        match self.settle_by_pairs(rows, end) {
             Ok(()) => return Ok(()),
             Err(PairStop::OfSink(error)) => return Err(error),
             Err(PairStop::Full) => {}
@@ -64,15 +64,15 @@ impl Leaders<'_> {
         // Each of the three steps takes as long per row, and so did the pass that ended early.
         self.done = self.done.max(start + (end - start) / 3.0);
         let left = end - self.done;
-        let middle = rows.len() / 2;
-        let mut later = collect(rows[middle..].iter().copied(), rows.len() - middle)?;
-        rows.truncate(middle);
-        self.settle(collect(rows.iter().copied(), middle)?, end - 0.4 * left)?;
-        rows.retain(|&row| self.keepers[row as usize] == row);
-        self.join_keepers(&rows, &later, end - 0.1 * left)?;
-        drop(rows);
-        later.retain(|&row| self.keepers[row as usize] == NONE);
-        self.settle(later, end)
+        let (first, later) = rows.split_at(rows.len() / 2);
+        self.settle(first, end - 0.4 * left)?;
+        let is_keeper = |row: &u32| self.keepers[*row as usize] == *row;
+        let keepers = collect(first.iter().copied().filter(is_keeper), first.len())?;
+        self.join_keepers(&keepers, later, end - 0.1 * left)?;
+        drop(keepers);
+        let is_open = |row: &u32| self.keepers[*row as usize] == NONE;
+        let open = collect(later.iter().copied().filter(is_open), later.len())?;
+        self.settle(&open, end)
     }
 
     /// Gives each row near a keeper the earliest such keeper.
