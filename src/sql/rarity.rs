@@ -99,5 +99,8 @@ fn containment(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Result<Option<
 }
 
 fn features_of_both(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Result<[Vec<i64>; 2], Problem> {
-    COUNTER.with_borrow_mut(|counter| counter.features_of_both(a, b, weights, &mut check_for_interrupts))
+    COUNTER.with_borrow_mut(|counter| {
+        let mut features = |text| counter.features(text, weights.scheme, &mut check_for_interrupts);
+        Ok([features(a)?, features(b)?])
+    })
 }

@@ -49,17 +49,6 @@ pub struct FeatureCounter {
 }
 
 impl FeatureCounter {
-    /// The features of two texts, of the scheme that the weights are for.
-    pub fn features_of_both(
-        &mut self,
-        a: &str,
-        b: &str,
-        weights: &FeatureWeights<'_>,
-        heartbeat: &mut dyn Heartbeat,
-    ) -> Result<[Vec<i64>; 2], Problem> {
-        Ok([self.features(a, weights.scheme, heartbeat)?, self.features(b, weights.scheme, heartbeat)?])
-    }
-
     /// The hashes of the features of a text, sorted and distinct.
     pub fn features(
         &mut self,
@@ -132,7 +121,7 @@ pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureWeights<'a> {
     /// The scheme whose features were counted.
-    pub(super) scheme: Scheme,
+    pub scheme: Scheme,
     cells: &'a [u8],
 }
 
@@ -240,12 +229,14 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
+    fn features(text: &str, scheme: Scheme) -> Vec<i64> {
+        FeatureCounter::default().features(text, scheme, &mut || ()).unwrap()
+    }
+
     fn counts<T: AsRef<str>>(texts: &[T], scheme: &str) -> Vec<u8> {
-        let (mut counter, mut counts) = (FeatureCounter::default(), vec![0; COUNTS_BYTES]);
+        let (mut counts, scheme) = (vec![0; COUNTS_BYTES], scheme.parse().unwrap());
         for text in texts {
-            let scheme = scheme.parse().unwrap();
-            let features = counter.features(text.as_ref(), scheme, &mut || ()).unwrap();
-            add_features(&mut counts, &features, scheme, &mut || ()).unwrap();
+            add_features(&mut counts, &features(text.as_ref(), scheme), scheme, &mut || ()).unwrap();
         }
         counts
     }
@@ -256,12 +247,12 @@ mod tests {
 
     fn similarity(a: &str, b: &str, weights: &[u8]) -> Option<f64> {
         let weights = FeatureWeights::read(weights).unwrap();
-        let [a, b] = FeatureCounter::default().features_of_both(a, b, &weights, &mut || ()).unwrap();
+        let [a, b] = [a, b].map(|text| features(text, weights.scheme));
         weights.similarity(&a, &b, &mut || ())
     }
 
     fn containment(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Option<f64> {
-        let [a, b] = FeatureCounter::default().features_of_both(a, b, weights, &mut || ()).unwrap();
+        let [a, b] = [a, b].map(|text| features(text, weights.scheme));
         weights.containment(&a, &b, &mut || ())
     }
 

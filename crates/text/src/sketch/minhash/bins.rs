@@ -30,7 +30,9 @@ impl MinHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
-        self.collect(text, bins, scheme, heartbeat, lower)
+        self.collect(text, bins, scheme, heartbeat, |least, features| {
+            features.iter().for_each(|&feature| lower(bin_and_key(feature, least.len()), least));
+        })
     }
 
     /// The signature of a text in which each feature counts as many times as it weighs; `None` if no feature
@@ -47,32 +49,38 @@ impl MinHasher {
     }
 }
 
-/// Lowers values as [`lower`] does, with as many copies of each feature as it weighs: the feature itself, and
-/// its sums with multiples of [`GOLDEN_RATIO`].
+/// The number of copies of a feature that are hashed together.
+const COPIES: usize = 32;
+
+/// Lowers the values of the bins of as many copies of each feature as it weighs: the feature itself, and its
+/// sums with multiples of [`GOLDEN_RATIO`]. AVX-512 multiplies eight of them at a time.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl"))]
 fn lower_by_weight(least: &mut [u32], features: &[u64], weights: &FeatureWeights<'_>) {
+    let (bins, mut copies) = (least.len(), [(0, 0); COPIES]);
     for &feature in features {
-        let copies = 0..u64::from(weights.of(feature));
-        lower_to(least, copies.map(|copy| feature.wrapping_add(GOLDEN_RATIO.wrapping_mul(copy))));
-    }
-}
-
-/// Lowers the value of a feature's bin to the feature's key, if the key is less.
-fn lower(least: &mut [u32], features: &[u64]) {
-    lower_to(least, features.iter().copied());
-}
-
-/// Most features lower nothing. The store is unconditional, since no store has to wait for another one.
-#[inline(always)]
-fn lower_to(least: &mut [u32], features: impl Iterator<Item = u64>) {
-    let bins = least.len() as u64;
-    for feature in features {
-        let mixed = mix(feature);
-        let value = &mut least[(((mixed >> 32) * bins) >> 32) as usize];
-        let key = (mixed as u32).min(EMPTY - 1);
-        if key < *value {
-            *value = key;
+        let weight = usize::from(weights.of(feature));
+        for first in (0..weight).step_by(COPIES) {
+            let copies = &mut copies[..COPIES.min(weight - first)];
+            for (number, copy) in (first as u64..).zip(&mut *copies) {
+                *copy = bin_and_key(feature.wrapping_add(GOLDEN_RATIO.wrapping_mul(number)), bins);
+            }
+            copies.iter().for_each(|&copy| lower(copy, least));
         }
     }
+}
+
+/// The bin of a feature among so many, and its key.
+#[inline(always)]
+fn bin_and_key(feature: u64, bins: usize) -> (u32, u32) {
+    let mixed = mix(feature);
+    ((((mixed >> 32) * bins as u64) >> 32) as u32, (mixed as u32).min(EMPTY - 1))
+}
+
+/// Lowers the value of a bin to the key, if the key is less. Most features lower nothing. The store is
+/// unconditional, since no store has to wait for another one.
+#[inline(always)]
+fn lower((bin, key): (u32, u32), least: &mut [u32]) {
+    least[bin as usize] = key.min(least[bin as usize]);
 }
 
 /// The signature, with values in empty bins.
@@ -194,7 +202,7 @@ mod tests {
         let feature = 0xc348_c88e_b271_b06f;
         assert_eq!(mix(feature), u64::from(EMPTY));
         let mut least = [EMPTY; 2];
-        lower(&mut least, &[feature]);
+        lower(bin_and_key(feature, 2), &mut least);
         assert_eq!(least, [EMPTY - 1, EMPTY]);
     }
 
