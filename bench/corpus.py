@@ -28,7 +28,8 @@ STEP = "INSERT INTO seconds (step, rows, until) VALUES ('{}', {}, cpu_s());\n"
 END = r"""
 SELECT step, round(until - before, 1) AS s, round(rows / nullif(until - before, 0)) AS "pages per second"
 FROM (SELECT *, lag(until) OVER (ORDER BY place) AS before FROM seconds) AS s WHERE before IS NOT NULL ORDER BY place;
-CREATE TABLE judged AS SELECT kind, change, length(body) AS size, origin <> truth.id AS is_version, NOT keep AS goes FROM truth JOIN flag ON flag.id = number;
+CREATE TABLE judged AS SELECT kind, change, length(body) AS size, origin <> truth.id AS is_version, duplicate.id IS NOT NULL AS goes
+FROM truth LEFT JOIN duplicate ON duplicate.id = number;
 SELECT kind, count(*) AS pages, round(avg(size)) AS characters, count(*) FILTER (WHERE is_version) AS versions, count(*) FILTER (WHERE goes) AS deleted,
        round(100.0 * count(*) FILTER (WHERE goes AND is_version) / nullif(count(*) FILTER (WHERE goes), 0), 2) AS "right %",
        round(100.0 * count(*) FILTER (WHERE goes AND is_version) / nullif(count(*) FILTER (WHERE is_version), 0), 1) AS "found %"
@@ -42,12 +43,11 @@ FROM judged WHERE is_version GROUP BY change ORDER BY change;
 def statements(page, rows, folder):
     script = re.search(r"```sql\n(.*?)```", pathlib.Path(page).read_text(), re.DOTALL)[1]
     stock = int(rows) * 9 // 10
-    create, first, batch = re.split(r"INSERT INTO line .*?;\n", script, flags=re.DOTALL)
-    flags, index = first.split("-- a new batch")
-    copy = lambda name: f"COPY line (json) FROM '{folder}/{name}' {FORMAT};\n"
-    parts = [create, BEGIN.format(folder=folder, stock=stock, format=FORMAT), STEP.format("", 0), copy("stock"), flags,
-             STEP.format("the stock, from COPY to the flags", stock), "-- a new batch", index, STEP.format("index", stock), copy("batch"),
-             batch.replace("SELECT * FROM flag ORDER BY id;", ""), STEP.format("the batch, from COPY to the flags", int(rows) - stock), END]
+    create, first, batch = re.split(r"INSERT INTO page .*?;\n", script, flags=re.DOTALL)
+    copy = lambda name: f"COPY page (body) FROM '{folder}/{name}' {FORMAT};\n"
+    parts = [create, BEGIN.format(folder=folder, stock=stock, format=FORMAT), STEP.format("", 0), copy("stock"), first,
+             STEP.format("the stock, from COPY to the duplicates", stock), copy("batch"), batch.replace("SELECT * FROM duplicate ORDER BY id;", ""),
+             STEP.format("the batch, from COPY to the duplicates", int(rows) - stock), END]
     pathlib.Path(folder, "statements.sql").write_text("".join(parts))
 
 

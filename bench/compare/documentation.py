@@ -31,9 +31,9 @@ def radius_of(texts):
 def script_of_page(stored):
     """What docs/corpus.md runs before the first lines are loaded, after them, and after those of a batch."""
     page = (pathlib.Path(__file__).parents[2] / "docs/corpus.md").read_text()
-    script = re.search(r"```sql\nCREATE EXTENSION simhash_pg;\n(.*?)SELECT \* FROM flag", page, re.DOTALL)[1]
+    script = re.search(r"```sql\nCREATE EXTENSION simhash_pg;\n(.*?)SELECT \* FROM duplicate", page, re.DOTALL)[1]
     script = re.sub(r"SELECT max\(id\).*\\gset\n", "", script).replace(":last", str(stored)).replace("<= 14", f"<= {radius_of(stored)}")
-    return [part.split(";\n")[:-1] for part in re.split(r"INSERT INTO line .*?;\n", script, flags=re.DOTALL)]
+    return [part.split(";\n")[:-1] for part in re.split(r"INSERT INTO page .*?;\n", script, flags=re.DOTALL)]
 
 
 def processor_seconds(server):
@@ -53,7 +53,7 @@ def in_postgres(server, path, stored):
             start = processor_seconds(server)
             for statement in [] if part else before:
                 server.run(statement)
-            with server.connection.cursor().copy(r"COPY line (json) FROM STDIN (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')") as copy:
+            with server.connection.cursor().copy(r"COPY page (body) FROM STDIN (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')") as copy:
                 for number, line in enumerate(file, 1):
                     copy.write(line)
                     if number == stored and not part:
@@ -80,11 +80,11 @@ def with_fastdedup(program, path, folder):
 NEAR = "hamming(earlier.si, d.si) <= {radius} AND hamming(earlier.rare, d.rare) <= 50 AND earlier.id < d.id"
 # What each program's flags rest upon; and which of fastdedup's pairs are above 0.8, but have a later text that simhash_pg keeps.
 PAIRS = {
-    "simhash_pg": """SELECT d.id, min(earlier.id) AS earlier, NULL::real AS similarity FROM (SELECT code.* FROM code JOIN flag USING (id)
-        WHERE NOT keep ORDER BY hashint8(id) LIMIT 2000) AS d JOIN code AS earlier ON {near} GROUP BY d.id""",
+    "simhash_pg": """SELECT d.id, min(earlier.id) AS earlier, NULL::real AS similarity FROM (SELECT code.* FROM code JOIN duplicate USING (id)
+        ORDER BY hashint8(id) LIMIT 2000) AS d JOIN code AS earlier ON {near} GROUP BY d.id""",
     "fastdedup": "SELECT DISTINCT ON (id) * FROM theirs ORDER BY id, similarity DESC",
-    "missed": """SELECT DISTINCT ON (theirs.id) theirs.* FROM theirs JOIN flag USING (id) WHERE keep AND similarity > 0.8
-        ORDER BY id, similarity DESC""",
+    "missed": """SELECT DISTINCT ON (theirs.id) theirs.* FROM theirs LEFT JOIN duplicate USING (id)
+        WHERE duplicate.id IS NULL AND similarity > 0.8 ORDER BY id, similarity DESC""",
 }
 SAMPLE = """SELECT json_build_object('id', p.id, 'earlier', p.earlier, 'similarity', similarity, 'text', d.body, 'earlier text', e.body,
         'si', hamming(dc.si, ec.si), 'rare', hamming(dc.rare, ec.rare))
@@ -111,14 +111,15 @@ def main(results, sockets, folder, program, samples):
         with connection.cursor().copy("COPY theirs FROM STDIN") as copy:
             for row in pairs:
                 copy.write_row(row)
-        connection.execute("ANALYZE theirs, flag")
+        connection.execute("ANALYZE theirs, duplicate")
         one = lambda statement: connection.execute(statement).fetchone()
-        print("  bytes of code, its index, and flag:", *one("SELECT pg_table_size('code'), pg_indexes_size('code'), pg_table_size('flag')"), file=sys.stderr)
-        (disk,) = one("SELECT pg_total_relation_size('code') + pg_table_size('flag')")
-        ours, theirs, both = one("""SELECT count(*) FILTER (WHERE NOT keep), count(t.id), count(t.id) FILTER (WHERE NOT keep)
-            FROM flag LEFT JOIN (SELECT DISTINCT id FROM theirs) AS t USING (id)""")
-        above, flagged, within = one(f"""SELECT count(*), count(*) FILTER (WHERE NOT keep), count(*) FILTER (WHERE {near})
-            FROM theirs JOIN flag USING (id) JOIN code AS d USING (id) JOIN code AS earlier ON earlier.id = theirs.earlier WHERE similarity > 0.8""")
+        print("  bytes of code, and of duplicate:", *one("SELECT pg_table_size('code'), pg_table_size('duplicate')"), file=sys.stderr)
+        (disk,) = one("SELECT pg_table_size('code') + pg_table_size('duplicate')")
+        ours, theirs, both = one("""SELECT count(duplicate.id), count(t.id), count(*) FILTER (WHERE duplicate.id = t.id)
+            FROM duplicate FULL JOIN (SELECT DISTINCT id FROM theirs) AS t USING (id)""")
+        above, flagged, within = one(f"""SELECT count(*), count(duplicate.id), count(*) FILTER (WHERE {near})
+            FROM theirs LEFT JOIN duplicate USING (id) JOIN code AS d ON d.id = theirs.id JOIN code AS earlier ON earlier.id = theirs.earlier
+            WHERE similarity > 0.8""")
         print(f"  {above:,} pairs above 0.8: the later text of {flagged:,} is flagged, {within:,} are near", file=sys.stderr)
         for name, statement in PAIRS.items():
             with open(f"{samples}/{name}.jsonl", "w", encoding="utf-8") as file:
