@@ -88,7 +88,7 @@ for (1 .. $ENV{ROUNDS} || 3)
 	my $sql = 'DROP TABLE IF EXISTS joined_a, joined_c CASCADE;';
 	for my $table ('joined_a', 'joined_c')
 	{
-		my ($rows, $centres, $flips, $width, $part) = ($_ == 1 ? 2500 : 500 + int(rand 2500), 20 + int(rand 300), 1 + int(rand 12), int(rand 2) ? 8 : 400, 5 + int(rand 9));
+		my ($rows, $centres, $flips, $width, $part) = ($_ == 1 ? 2500 : 500 + int(rand 2500), 20 + int(rand 300), 1 + int(rand 12), int(rand 2) ? 8 : 1000, 5 + int(rand 9));
 		my $crowd = $_ == 1 || int(rand 2) ? 70 : 0;
 		$sql .= qq{CREATE TABLE $table AS SELECT *, look::varbit AS free FROM (
 			SELECT i AS id, i % 7 AS grp, repeat('x', i % $width) AS note,
@@ -135,12 +135,12 @@ cmp_ok($divided{'64kB'}, '>', 0, 'joins with little memory are divided');
 is($divided{'64MB'}, 0, 'none is with enough');
 cmp_ok($shared_joins, '>', 0, "workers divide both sides: $shared_joins joins");
 cmp_ok($processes, '>', 0, "and join them together: $processes more processes");
-# However often the rows exceed memory, nearly each partition is searched once: partitions are divided until they fit.
+# However often the rows exceed memory, each partition is searched a few times: four loads of a side at most are in one.
 $node->safe_psql('postgres', 'CREATE TABLE long_row AS SELECT id, si, repeat(md5(id::text), 12) AS filler FROM scattered');
 my ($batches, $searches, $memory) = $node->safe_psql('postgres', "$settings EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
 	SELECT count(a.filler || b.filler) FROM long_row AS a JOIN long_row AS b ON hamming(a.si, b.si) <= 3") =~ /Batches: (\d+)\s+Searches: (\d+).*Peak Memory: (\d+)/s;
 cmp_ok($batches, '>', 100, "64 kB divide 2 MB into $batches partitions");
-cmp_ok($searches, '<', 1.2 * $batches, "which are searched $searches times");
+cmp_ok($searches, '<=', 16 * $batches, "which are searched $searches times");
 cmp_ok($memory, '<', 1000, "in $memory kB, also while the division is planned");
 my (undef, undef, $limited) = run_psql($node, 'postgres', "$settings SET temp_file_limit = '100kB'; SELECT count(*) FROM consecutive AS a LEFT JOIN consecutive AS b ON hamming(a.si, b.si) <= 0 AND a.id <> b.id;");
 like($limited, qr/temporary file size exceeds/, 'temp_file_limit ends a join');

@@ -158,7 +158,7 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
 }
 
 /// How many pages of temporary files are written or read, if memory has no room for the rows. Each pass
-/// divides them by its part of the bits, in rounds, and reads a partition again for each load of inner rows.
+/// divides them by its part of the bits, in rounds, and reads a partition's outer rows for each load of inner ones.
 fn file_pages(
     searched: &NearCondition,
     sides: &Sides,
@@ -174,10 +174,10 @@ fn file_pages(
     if inner + rows[Side::Inner] * BYTES_PER_ROW <= memory::of_inner() as f64 && !is_shared {
         return 0.0;
     }
-    let most = outer.max(inner);
-    let bits = 8.0 * searched.bytes() / searched.passes();
+    let (most, bits) = (outer.max(inner), 8.0 * searched.bytes() / searched.passes());
     let partitions = (most / memory::of_planned_partition() as f64).clamp(1.0, bits.exp2());
     let rounds = (partitions.log2() / (memory::files() as f64).log2()).ceil().max(1.0);
     let loads = (most / partitions / memory::of_load() as f64).ceil();
-    (1.0 + searched.passes() * (2.0 * rounds + loads)) * ((outer + inner) / f64::from(pg_sys::BLCKSZ)).ceil()
+    let pages = |reads| (1.0 + searched.passes() * (2.0 * rounds + reads)) / f64::from(pg_sys::BLCKSZ);
+    (outer * pages(loads) + inner * pages(1.0)).ceil()
 }

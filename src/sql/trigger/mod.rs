@@ -26,7 +26,7 @@ fn simhash_trigger(call: Call) -> Result<pg_sys::Datum, SqlError> {
     if target.is_generated {
         return Err(error::generated_target(&encoding::for_message(arguments.target)));
     }
-    if !target.is_bigint() {
+    if target.declared_type != pg_sys::INT8OID {
         return Err(error::target_type(&encoding::for_message(arguments.target), &target.type_name()));
     }
     let doc = joined_text(&row, &arguments.sources)?;

@@ -22,7 +22,7 @@ pub(super) struct TriggerColumn {
     /// The column's type; for a domain, its base type.
     base_type: pg_sys::Oid,
     /// The type as declared.
-    declared_type: pg_sys::Oid,
+    pub(super) declared_type: pg_sys::Oid,
     pub(super) is_generated: bool,
 }
 
@@ -129,10 +129,6 @@ impl<'a> TriggerRow<'a> {
 }
 
 impl TriggerColumn {
-    pub(super) fn is_bigint(&self) -> bool {
-        self.declared_type == pg_sys::INT8OID
-    }
-
     /// Whether the values are stored as text is: text, varchar, char, citext, and domains over them.
     pub(super) fn is_text(&self) -> bool {
         // SAFETY: the function looks two types up.

@@ -204,7 +204,7 @@ CREATE TABLE filed AS SELECT i AS id, CASE WHEN i % 11 > 0 THEN hashint8extended
 FROM generate_series(1, 20000) AS i;
 ANALYZE filed;
 SET hash_mem_multiplier = 1;
-SET work_mem = '1MB';
+SET work_mem = '256kB';
 SELECT substring(line FROM '\d+')::integer > 3 * 4 AS has_files FROM join_work('SELECT count(a.note || b.note) FROM filed AS a JOIN filed AS b ON hamming(a.si, b.si) <= 2') AS line WHERE line ~ 'Batches';
 CREATE TABLE joined AS SELECT query, join_answer(query) AS answer FROM (VALUES
     ('SELECT a.note, b.note AS other FROM filed AS a FULL JOIN filed AS b ON hamming(a.si, b.si) <= 2 AND a.id < b.id'),
