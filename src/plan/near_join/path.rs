@@ -158,7 +158,8 @@ fn cost(sides: &Sides, [outer, inner]: [&Path; 2], rows: f64, workers: Workers) 
 }
 
 /// How many pages of temporary files are written or read, if memory has no room for the rows. Each pass
-/// divides them by its part of the bits, in rounds, and reads a partition's outer rows for each load of inner ones.
+/// divides them by its part of the bits, in rounds, and reads the outer rows of a partition again for each
+/// load of inner ones.
 fn file_pages(
     searched: &NearCondition,
     sides: &Sides,
