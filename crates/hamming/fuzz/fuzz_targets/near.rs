@@ -84,7 +84,10 @@ fn naive_keepers(places: u32, linkage: Linkage, is_near: impl Fn(u32, u32) -> bo
         Linkage::Connected => {
             for (a, b) in naive(places, is_near) {
                 let (a, b) = (keepers[a as usize], keepers[b as usize]);
-                keepers.iter_mut().filter(|keeper| **keeper == a.max(b)).for_each(|keeper| *keeper = a.min(b));
+                // Joined at most as often as there are rows, since there may be many more pairs.
+                if a != b {
+                    keepers.iter_mut().filter(|keeper| **keeper == a.max(b)).for_each(|keeper| *keeper = a.min(b));
+                }
             }
         }
     }
