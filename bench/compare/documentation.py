@@ -66,14 +66,20 @@ def in_postgres(server, path, stored):
 
 
 def with_fastdedup(program, path, folder):
-    """Its pairs of (later, earlier, similarity), its processor seconds, and its peak in megabytes."""
-    command = [program, "fuzzy-dedup", "--input", path, "--output", f"{folder}/kept.jsonl"]
+    """Its pairs of (later, earlier, similarity), its processor seconds, and its peak in megabytes. Its files, which repeat the
+    texts, are not stored: one is a pipe."""
+    kept, removed = f"{folder}/kept.jsonl", f"{folder}/kept.removed.jsonl"
+    for name in kept, removed:
+        pathlib.Path(name).unlink(missing_ok=True)
+    os.symlink(os.devnull, kept)
+    os.mkfifo(removed)
+    command = [program, "fuzzy-dedup", "--input", path, "--output", kept]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(removed, encoding="utf-8") as file:
+        pairs = [(row["row_id"] + 1, row["duplicate_of_row_id"] + 1, row["similarity"]) for row in map(json.loads, file)]
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise RuntimeError("fastdedup has failed")
-    with open(f"{folder}/kept.removed.jsonl", encoding="utf-8") as file:
-        pairs = [(row["row_id"] + 1, row["duplicate_of_row_id"] + 1, row["similarity"]) for row in map(json.loads, file)]
     return pairs, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
