@@ -14,7 +14,6 @@ unsafe extern "C-unwind" {
         window: *mut pg_sys::WindowObjectData,
         size: usize,
     ) -> *mut *mut std::ffi::c_void;
-    fn WinGetCurrentPosition(window: *mut pg_sys::WindowObjectData) -> i64;
     fn WinGetPartitionRowCount(window: *mut pg_sys::WindowObjectData) -> i64;
     fn WinGetFuncArgInPartition(
         window: *mut pg_sys::WindowObjectData,
@@ -53,12 +52,6 @@ impl WindowPartition {
     pub(crate) fn rows(&self) -> i64 {
         // SAFETY: the window is alive, as promised to `of`.
         unsafe { WinGetPartitionRowCount(self.window) }
-    }
-
-    /// The number of the current row, from 0.
-    pub(crate) fn current_row(&self) -> i64 {
-        // SAFETY: the window is alive, as promised to `of`.
-        unsafe { WinGetCurrentPosition(self.window) }
     }
 
     /// Calls `take` for each row with the values of these arguments, unless they are NULL. The memory in

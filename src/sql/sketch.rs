@@ -5,6 +5,7 @@ use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::sketch::{overlap, without_nulls};
+use base::choose;
 use pgrx::Array;
 use text::sketch::heintze::{self, HeintzeParameters};
 use text::sketch::manber::{self, ManberParameters, ManberSketcher};
@@ -35,7 +36,7 @@ fn manber_sketch(
     unit: Utf8<'_>,
     hash: Utf8<'_>,
 ) -> Result<Vec<i64>, SqlError> {
-    let (unit, hash) = (unit.parse()?, hash.parse()?);
+    let (unit, hash) = (choose("unit", &unit, &manber::UNITS)?, choose("hash", &hash, &manber::HASHES)?);
     let (length, sample_bits) = (manber::LENGTH.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
     let divisor = manber::DIVISOR.of(divisor)?;
     let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);

@@ -296,7 +296,7 @@ my $few = '(SELECT * FROM scattered LIMIT 300000) AS f';
 my $bits = '(si::bit(64) || hashint8extended(id, 2)::bit(64))::bit(128)';
 for my $query (
 	'SELECT count(k) FROM (SELECT near_cluster(id, si, 14) OVER (ORDER BY id) AS k FROM scattered) AS c',
-	"SELECT count(k) FROM (SELECT near_cluster(id, si, 14, 'connected') OVER (ORDER BY id) AS k FROM scattered) AS c",
+	"SELECT count(k) FROM (SELECT near_cluster(id, si, 16, 'connected') OVER (ORDER BY id) AS k FROM scattered) AS c",
 	"SELECT count(k) FROM (SELECT near_cluster(id, $bits, 40) OVER (ORDER BY id) AS k FROM $few) AS c")
 {
 	my ($out, $err) = ('', '');

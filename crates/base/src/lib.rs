@@ -10,7 +10,7 @@ mod memory;
 mod problem;
 
 pub use heartbeat::{Heartbeat, beat_every, copied, fill, filled, pieces, sort};
-pub use limit::Limit;
+pub use limit::{Limit, choose, greatest_common_divisor};
 pub use memory::{
     Collector, OutOfMemory, ask, collect, extend, grow, grow_map, grow_text, may_be_refused, push, reserve,
     reserve_text,

@@ -37,6 +37,19 @@ impl Limit {
     }
 }
 
+/// The value that a parameter has by this name.
+pub fn choose<T: Copy>(parameter: &str, name: &str, values: &[(&str, T)]) -> Result<T, Problem> {
+    values.iter().find(|value| value.0 == name).map(|value| value.1).ok_or_else(|| {
+        let names: Vec<&str> = values.iter().map(|value| value.0).collect();
+        Problem::unknown(parameter, name, format!("Valid values are {}.", names.join(", ")))
+    })
+}
+
+/// The greatest common divisor of two numbers.
+pub fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,5 +74,21 @@ mod tests {
             format!("window {} is out of range", u64::MAX)
         );
         assert!(LIMIT.of::<u8>(300i32).is_err(), "300 does not fit");
+    }
+
+    #[test]
+    fn names_are_of_values() {
+        let values = [("byte", 1), ("character", 4)];
+        assert_eq!(choose("unit", "character", &values), Ok(4));
+        let problem = choose("unit", "Byte", &values).unwrap_err();
+        assert_eq!(problem.message, "unknown unit \"Byte\"");
+        assert_eq!(problem.hint.as_deref(), Some("Valid values are byte, character."));
+    }
+
+    #[test]
+    fn divisors() {
+        for (a, b, divisor) in [(12, 18, 6), (7, 64, 1), (5, 0, 5), (0, 5, 5), (1 << 63, 3 << 61, 1 << 61)] {
+            assert_eq!(greatest_common_divisor(a, b), divisor, "{a} and {b}");
+        }
     }
 }

@@ -11,7 +11,7 @@
 //! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
-use base::{Heartbeat, Limit, OutOfMemory, Problem, ProblemKind, reserve};
+use base::{Heartbeat, Limit, OutOfMemory, Problem, ProblemKind, greatest_common_divisor, reserve};
 
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
@@ -310,13 +310,7 @@ impl BitReader<'_> {
 /// Neighbouring bits of an image's hash often agree, for example in a white margin. With 2,471 drawings and
 /// dHash of 256 bits, words of neighbouring bits were near by chance 15 to 45 times as often as these words.
 fn stride(bits: u32) -> u32 {
-    let have_no_divisor = |stride: u32| {
-        let (mut a, mut b) = (bits, stride);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        a == 1
-    };
+    let have_no_divisor = |stride: u32| greatest_common_divisor(bits.into(), stride.into()) == 1;
     let golden = (u64::from(bits) * 618 / 1000) as u32;
     (golden..bits).find(|&stride| have_no_divisor(stride)).unwrap_or(1)
 }

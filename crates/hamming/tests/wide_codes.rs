@@ -5,7 +5,7 @@
 use base::OutOfMemory;
 use hamming::clusters::{Linkage, keepers};
 use hamming::code::{CodeCutter, CodeSlice, distance_of_words};
-use hamming::near_pairs::{MAX_SEGMENT_BITS, PairBlocks, PairSearch, near_pairs};
+use hamming::near_pairs::{JoinSides, MAX_SEGMENT_BITS, PairBlocks, PairSearch, near_pairs};
 use proptest::prelude::*;
 
 /// How many times fewer rows a test has that miri interprets, ten thousand times slower than it runs.
@@ -134,7 +134,7 @@ proptest! {
         let (left, right) = (CodeSlice::new(left, table.width), CodeSlice::new(right, table.width));
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + middle as u32);
-        PairSearch::between([left, right], radius, widest).unwrap().all([left, right], &mut || (), &mut add).unwrap();
+        PairSearch::between([left, right], radius, widest).unwrap().all(JoinSides::between([left, right]), &mut || (), &mut add).unwrap();
         pairs.sort_unstable();
         let crosses = |&(a, b): &(u32, u32)| (a as usize) < middle && b as usize >= middle;
         prop_assert_eq!(pairs, expected.into_iter().filter(crosses).collect::<Vec<_>>());

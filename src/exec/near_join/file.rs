@@ -130,16 +130,22 @@ impl RowFile {
         self.buffer.clear();
     }
 
-    /// Ends writing, and prepares to read from the beginning.
-    pub(crate) fn rewind(&mut self) {
+    /// The place of the next row to read.
+    fn place(&self) -> u64 {
+        self.words - self.unread - (self.buffer.len() - self.next) as u64
+    }
+
+    /// Ends writing, and prepares to read from the place of a row, or from the beginning, which is 0.
+    pub(crate) fn read_from(&mut self, place: u64) {
         if !self.is_written {
             self.flush();
             self.is_written = true;
         }
         self.drop_buffer();
-        self.unread = self.words;
-        // SAFETY: the file is open, and the offset is its beginning.
-        unsafe { pg_sys::BufFileSeek(self.file, 0, 0, 0) };
+        self.unread = self.words - place;
+        let offset = place as i64 * size_of::<u64>() as i64;
+        // SAFETY: the file is open, and has as many words.
+        unsafe { pg_sys::BufFileSeek(self.file, 0, offset, 0) };
     }
 
     /// Frees the memory of the buffer.
@@ -264,7 +270,7 @@ pub(super) struct SideFiles {
 impl SideFiles {
     pub(super) fn new(files: Vec<(RowFile, usize)>) -> Self {
         let mut files = Self { files, current: 0 };
-        files.rewind();
+        files.read_from(0);
         files
     }
 
@@ -280,9 +286,15 @@ impl SideFiles {
         self.files.into_iter().for_each(|(file, _)| file.close());
     }
 
-    pub(super) fn rewind(&mut self) {
+    /// The place of the next row in the first file.
+    pub(super) fn place(&self) -> u64 {
+        self.files.first().map_or(0, |(file, _)| file.place())
+    }
+
+    /// Prepares to read from a place in the first file.
+    pub(super) fn read_from(&mut self, place: u64) {
         self.current = 0;
-        self.files.iter_mut().take(1).for_each(|(file, _)| file.rewind());
+        self.files.iter_mut().take(1).for_each(|(file, _)| file.read_from(place));
     }
 
     /// Calls `take` for each row that ends in the next block. Returns whether there was a block.
@@ -297,7 +309,7 @@ impl SideFiles {
                 return Ok(true);
             }
             self.current += 1;
-            self.files.iter_mut().skip(self.current).take(1).for_each(|(file, _)| file.rewind());
+            self.files.iter_mut().skip(self.current).take(1).for_each(|(file, _)| file.read_from(0));
         }
         Ok(false)
     }

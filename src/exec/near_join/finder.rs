@@ -11,7 +11,7 @@ use super::side::CodePlace;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::plan::near_join::{BySide, Side, memory};
 use base::{Heartbeat, OutOfMemory, push};
-use hamming::near_pairs::{PairDivision, PairSearch, PairSink};
+use hamming::near_pairs::{JoinSides, PairDivision, PairSearch, PairSink};
 
 /// Finds pairs.
 #[derive(Default)]
@@ -73,7 +73,7 @@ impl PairFinder {
         let codes = batch.codes(&self.joined);
         let heartbeat = &mut check_for_interrupts;
         if output.kind().needs_one_match() {
-            search.all(codes, heartbeat, &mut FirstMatches { batch, output, work })?;
+            search.all(JoinSides::between(codes), heartbeat, &mut FirstMatches { batch, output, work })?;
         } else {
             let mut sink = FoundPairs { pairs: &mut self.pairs, work };
             let are_left = search.portion(codes, memory::pairs(), heartbeat, &mut sink)?;

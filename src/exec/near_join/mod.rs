@@ -30,7 +30,7 @@ mod summary;
 pub(crate) use file::{OwnedFile, RowFile};
 pub(crate) use node::register;
 pub(crate) use record::Record;
-pub(crate) use rows::{BatchRow, KeptColumn, KeptColumns};
+pub(crate) use rows::{BatchRow, KeptColumn};
 pub(crate) use self_join::{NearRows, self_join};
 pub(crate) use side::{CodePlace, JoinSide};
 pub(crate) use summary::SideSummary;

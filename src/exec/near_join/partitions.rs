@@ -81,6 +81,7 @@ impl JoinPartitions {
         let both_have_codes = Side::BOTH.into_iter().all(has_codes);
         if both_have_codes {
             for side in Side::BOTH {
+                partitions.read_from(side, 0);
                 partitions.read(side, batch, memory::of_sample())?;
             }
             batch.check()?;
@@ -164,7 +165,7 @@ impl JoinPartitions {
         }
         if self.divided.is_empty() {
             let Some(task) = self.next_task() else {
-                Side::BOTH.into_iter().for_each(|side| self.rewind(side));
+                Side::BOTH.into_iter().for_each(|side| self.read_from(side, 0));
                 return Ok(false);
             };
             let of = self.tasks[task].clone();
@@ -174,7 +175,7 @@ impl JoinPartitions {
             self.divide(rows, batch, work)?;
         }
         work.peak(Count::Disk, self.files().map(SideFiles::words).sum());
-        self.rewind(Side::Inner);
+        self.read_from(Side::Inner, 0);
         work[Count::Partitions] += u64::from(self.plan.is_some());
         Ok(true)
     }
@@ -205,13 +206,16 @@ impl JoinPartitions {
         let parts = partitions.clone().step_by(of_file);
         let (is_wanted, mut divided) = (self.wanted(), BySide::<Vec<RowFile>>::default());
         for side in Side::BOTH {
+            if self.all[side].len() == 0 {
+                continue;
+            }
             let (format, files) = (batch[side].format(), &mut divided[side]);
             for _ in parts.clone() {
                 // SAFETY: the partitions are used only during the execution, as the caller of `new` promises.
                 push(files, unsafe { RowFile::create(self.memory) })?;
             }
             let from = if from[side].len() > 0 { &mut from[side] } else { &mut self.all[side] };
-            from.rewind();
+            from.read_from(0);
             let mut take = |record: Record| {
                 if !is_wanted(&record, &batch[side]) {
                     return Ok(());
@@ -223,11 +227,12 @@ impl JoinPartitions {
                 check_for_interrupts();
             }
         }
-        let BySide([outer, inner]) = divided;
-        for (first, files) in parts.zip(outer.into_iter().zip(inner)) {
+        let mut divided = divided.map(Vec::into_iter);
+        for first in parts {
             let of = JoinTask { pass, partitions: first..first + of_file };
-            let files = [(files.0, Side::Outer), (files.1, Side::Inner)];
-            let files = files.map(|(file, side)| SideFiles::new(vec![(file, batch[side].format().codes)]));
+            let file = |side| divided[side].next().map(|file| (file, batch[side].format().codes));
+            // Bounded: one file.
+            let files = Side::BOTH.map(file).map(|file| SideFiles::new(file.into_iter().collect()));
             push(&mut self.divided, PartitionRows { of, files: BySide(files) })?;
         }
         work.peak(Count::Disk, self.files().chain(&from.0).map(SideFiles::words).sum());
@@ -246,19 +251,26 @@ impl JoinPartitions {
         }
     }
 
-    /// The files with the rows of the current partition.
+    /// The files with the rows of the current partition. If rows are joined with themselves, only the inner
+    /// side has files.
     fn current<'a>(
         divided: &'a mut [PartitionRows],
         all: &'a mut BySide<SideFiles>,
         side: Side,
     ) -> &'a mut SideFiles {
+        let side = if all[side].len() > 0 { side } else { Side::Inner };
         let files = divided.last_mut().map(|rows| &mut rows.files[side]);
         files.filter(|files| files.len() > 0).unwrap_or(&mut all[side])
     }
 
-    /// Reads the rows of a side again.
-    pub(super) fn rewind(&mut self, side: Side) {
-        Self::current(&mut self.divided, &mut self.all, side).rewind();
+    /// Prepares to read the rows of a side from a place.
+    pub(super) fn read_from(&mut self, side: Side, place: u64) {
+        Self::current(&mut self.divided, &mut self.all, side).read_from(place);
+    }
+
+    /// The place of the next row of a side that is in one file.
+    pub(super) fn place(&mut self, side: Side) -> u64 {
+        Self::current(&mut self.divided, &mut self.all, side).place()
     }
 
     /// Reads the next rows of a side of the current partition. Returns whether there are any.
@@ -282,7 +294,7 @@ impl JoinPartitions {
         let (to, is_wanted, have_codes) = (&mut batch[side], self.wanted(), !self.has_ended_all);
         let format = to.format();
         // If the partition has no file, its rows are selected from all rows.
-        let is_selected = self.divided.last().is_some_and(|rows| rows.files[side].len() == 0);
+        let is_selected = self.divided.last().is_some_and(|rows| rows.files[Side::Inner].len() == 0);
         let of = self.divided.last().filter(|_| is_selected).map(|rows| rows.of.clone());
         let selection = self.plan.as_ref().zip(of);
         let file = Self::current(&mut self.divided, &mut self.all, side);

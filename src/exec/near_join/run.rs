@@ -227,7 +227,7 @@ impl NearJoin {
     fn load_inner(&mut self) -> Result<JoinState, SqlError> {
         let Some(partitions) = &mut self.partitions else { return Ok(JoinState::Done) };
         if partitions.load(Side::Inner, &mut self.parts.batch)? {
-            partitions.rewind(Side::Outer);
+            partitions.read_from(Side::Outer, 0);
             return Ok(JoinState::NeedOuter);
         }
         Ok(JoinState::NeedPartition)

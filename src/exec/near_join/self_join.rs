@@ -1,6 +1,5 @@
 //! Finds the near pairs among the rows of a file, by a join of the file with itself.
 
-use super::batch::JoinBatch;
 use super::explain::JoinWork;
 use super::file::{RowFile, SideFiles};
 use super::matched::MatchedSet;
@@ -14,7 +13,7 @@ use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, JoinKind, Side};
 use base::{Heartbeat, OutOfMemory};
 use hamming::clusters::{Forest, Linkage};
-use hamming::near_pairs::PairSink;
+use hamming::near_pairs::{JoinSides, PairSink};
 use pgrx::pg_sys::MemoryContext;
 
 /// What a join finds of rows, by their numbers.
@@ -42,22 +41,22 @@ impl NearRows {
     }
 }
 
-/// Finds the near rows of a file of which there are two copies. All of its rows have codes and no columns,
-/// and their numbers ascend. `empty` makes sides for them.
+/// Finds the near rows of a file. All of its rows have codes and no columns. The sides are for them.
+///
+/// The rows that memory has room for are joined with each other and with the rows behind them.
 ///
 /// # Safety
 /// As for [`RowFile::create`].
 pub(crate) unsafe fn self_join(
-    (copies, summary): ([RowFile; 2], &SideSummary),
-    empty: impl Fn() -> JoinSide,
+    (file, summary): (RowFile, &SideSummary),
+    sides: &mut BySide<JoinSide>,
     radii: &[u32],
     memory: MemoryContext,
     heartbeat: &mut dyn Heartbeat,
     found: &mut NearRows,
 ) -> Result<(), SqlError> {
-    let sides = &mut BySide([empty(), empty()]);
-    let codes = sides[Side::Outer].format().codes;
-    let files = BySide(copies.map(|file| SideFiles::new(vec![(file, codes)])));
+    let codes = sides[Side::Inner].format().codes;
+    let files = BySide([SideFiles::default(), SideFiles::new(vec![(file, codes)])]);
     let rows = SpilledRows { files, summaries: BySide([summary.clone(), summary.clone()]) };
     // SAFETY: as the caller promises.
     let mut partitions = unsafe { JoinPartitions::new(JoinKind::Inner, radii, rows, (sides, None), memory) }?;
@@ -65,19 +64,26 @@ pub(crate) unsafe fn self_join(
     while partitions.next(sides, &mut work)? {
         let passes = partitions.pass().map_or(1, |(division, _)| division.passes() as u64);
         while partitions.load(Side::Inner, sides)? {
-            let first = sides[Side::Inner].number(BatchRow(0)).0;
-            partitions.rewind(Side::Outer);
-            while partitions.load(Side::Outer, sides)? {
+            let next = partitions.place(Side::Inner);
+            loop {
                 heartbeat.progress(joined_rows as f64 / (passes * summary.coded) as f64);
-                // Earlier rows were on the inner side when these were on the outer side.
-                if sides[Side::Outer].last_number().is_some_and(|last| last < first) {
-                    continue;
-                }
                 let joined = sides.joined_codes()?;
                 let search = sides.search(&joined, radii, partitions.pass())?;
-                let sink = &mut SelfPairs { sides, found };
-                search.all(sides.codes(&joined), &mut || heartbeat.beat(), sink)?;
+                let (codes, [outer, inner]) = (sides.codes(&joined), &sides.0);
+                let (codes, outer) = match outer.count {
+                    0 => (JoinSides::among(codes[1]), inner),
+                    _ => (JoinSides::between(codes), outer),
+                };
+                search.all(
+                    codes,
+                    &mut || heartbeat.beat(),
+                    &mut SelfPairs { sides: [outer, inner], found },
+                )?;
+                if !partitions.load(Side::Outer, sides)? {
+                    break;
+                }
             }
+            partitions.read_from(Side::Inner, next);
             joined_rows += sides[Side::Inner].count as u64;
         }
     }
@@ -87,7 +93,7 @@ pub(crate) unsafe fn self_join(
 
 /// Receives pairs of rows in memory.
 struct SelfPairs<'a> {
-    sides: &'a JoinBatch,
+    sides: [&'a JoinSide; 2],
     found: &'a mut NearRows,
 }
 
@@ -96,13 +102,13 @@ impl PairSink for SelfPairs<'_> {
     type Stop = OutOfMemory;
 
     fn found(&mut self, outer: u32, inner: u32) -> Result<(), OutOfMemory> {
-        let [outer_side, inner_side] = &self.sides.0;
+        let [outer_side, inner_side] = self.sides;
         self.found.add([outer_side.number(BatchRow(outer)), inner_side.number(BatchRow(inner))]);
         Ok(())
     }
 
     fn wants(&mut self, outer: &[u32], inner: &[u32]) -> bool {
-        let sides = self.sides.0.each_ref().into_iter().zip([outer, inner]);
+        let sides = self.sides.into_iter().zip([outer, inner]);
         let mut rows = sides.flat_map(|(side, rows)| rows.iter().map(|&row| side.number(BatchRow(row))));
         match &mut self.found.forest {
             Some(forest) => forest.are_apart(rows.map(|row| row.0 as u32)),

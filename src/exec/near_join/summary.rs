@@ -10,7 +10,7 @@ use hamming::code::CodeCutter;
 #[derive(Clone, Default)]
 pub(crate) struct SideSummary {
     /// How many rows have codes.
-    pub(super) coded: u64,
+    pub(crate) coded: u64,
     /// Bytes that the rows would take in memory.
     pub(super) bytes: u64,
     /// The length of the codes of each condition in bits; 0 if there are no codes.
@@ -61,7 +61,7 @@ impl SideSummary {
     pub(super) fn read(mut file: RowFile) -> Result<Self, SqlError> {
         let (format, mut summary) =
             (RecordFormat { codes: 0, columns: None, numbered: true }, Self::default());
-        file.rewind();
+        file.read_from(0);
         while file.read_block(format, |record| {
             summary = Self::of_words(record.columns)?;
             Ok(())

@@ -98,10 +98,7 @@ impl ExtensionOids {
 
     fn look_up(function: Oid) -> Option<Self> {
         // SAFETY: the function looks a function up.
-        Self::look_up_in(unsafe { pg_sys::get_func_namespace(function) })
-    }
-
-    fn look_up_in(namespace: Oid) -> Option<Self> {
+        let namespace = unsafe { pg_sys::get_func_namespace(function) };
         let double = pg_sys::FLOAT8OID;
         let by_limit = |name| {
             let function = |limit| find_function(namespace, name, &[limit]);

@@ -6,8 +6,8 @@ use crate::pg::elements::{ArrayElements, Order};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
-use base::{OutOfMemory, collect, push};
-use hamming::clusters::keepers_of_pairs;
+use base::{OutOfMemory, choose, collect, push};
+use hamming::clusters::{LINKAGES, keepers_of_pairs};
 use pgrx::pg_sys::{self, Datum};
 
 pg_functions!(clusters_of_pairs);
@@ -23,7 +23,7 @@ fn clusters_of_pairs(
     // SAFETY: `sql/pairs.sql` declares the function with two arrays of one type.
     let (a, b) = unsafe { (ArrayElements::of(a), ArrayElements::of(b)) };
     let order = Order::of(a.type_, call)?;
-    let linkage = linkage.parse()?;
+    let linkage = choose("linkage", &linkage, &LINKAGES)?;
     let (a, b) = (not_null(&a)?, not_null(&b)?);
     let count = a.len();
     if count != b.len() {

@@ -7,7 +7,7 @@
 //! its codes and attracts no row; the others go on to the next round.
 //!
 //! If most rows of a round are keepers, and many rounds are left, a join of the remaining rows with
-//! themselves finds those that are near no other row. They are keepers, and are decided at once.
+//! themselves finds those that are near no other row. They are their own keepers, and are left out.
 //!
 //! For the connected linkage, this join is the first step. It also finds the number of each row's keeper,
 //! which takes 4 bytes of memory per row. These numbers are the codes of the rows in the rounds: the first
@@ -17,26 +17,20 @@
 //! memory has room for `m`, there are at most `n / m` rounds, and `n * n / 2m` rows are compared.
 
 use crate::exec::near_join::{
-    BatchRow, CodePlace, JoinSide, KeptColumn, KeptColumns, NearRows, OwnedFile, Record, RowFile,
-    SideSummary, self_join,
+    BatchRow, CodePlace, JoinSide, KeptColumn, NearRows, OwnedFile, Record, RowFile, SideSummary, self_join,
 };
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::datum::DatumLayout;
-use crate::pg::error::temporary_file;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::SqlError;
-use crate::plan::near_join::memory;
-use base::{Heartbeat, Limit, OutOfMemory, Problem, collect};
-use hamming::clusters::{Linkage, first_equals, keepers};
+use crate::plan::near_join::{BySide, Side, memory};
+use base::{Heartbeat, Limit, Problem, collect};
+use hamming::clusters::{Linkage, first_equals, first_near, keepers};
 use hamming::code::CodeSlice;
-use hamming::near_pairs::{CodeRadii, PairSearch};
+use hamming::near_pairs::CodeRadii;
 use pgrx::pg_sys::{Datum, MemoryContext};
-use std::iter::repeat_n;
-
-/// Used instead of a row if no keeper is near.
-const NONE: u32 = u32::MAX;
 
 /// If more rounds than this are left, a join of the rows with themselves pays.
 const FEW_ROUNDS: usize = 8;
@@ -60,15 +54,11 @@ pub(super) struct Radius {
 }
 
 impl Clustering {
-    /// No rows, for rows whose codes have these lengths.
-    fn side(&self, lengths: &[u32]) -> JoinSide {
-        // Bounded: one column.
-        self.empty(vec![Some(KeptColumn { layout: self.key, target: 0 })], lengths)
-    }
-
-    fn empty(&self, columns: KeptColumns, lengths: &[u32]) -> JoinSide {
-        let mut side = JoinSide::new(columns, true, self.types.iter().copied());
-        // Bounded: as many codes as the function has.
+    /// No rows, for rows with keys or without, whose codes have these lengths.
+    fn side(&self, has_key: bool, lengths: &[u32]) -> JoinSide {
+        let key = has_key.then_some(Some(KeptColumn { layout: self.key, target: 0 }));
+        // Bounded: one column, and as many codes as the function has.
+        let mut side = JoinSide::new(key.into_iter().collect(), true, self.types.iter().copied());
         side.codes = self.types.iter().map(|&type_| CodeList::new(type_, 0)).collect();
         side.expect_lengths(lengths);
         side
@@ -107,69 +97,92 @@ impl Clustering {
         (count, summary): (usize, &SideSummary),
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<RowFile, SqlError> {
-        let (mut block, mut rows) = (self.side(&summary.lengths), self.side(&summary.lengths));
-        let (mut decided, mut done) = (self.create_file(), 0);
-        let mut has_lone_rows = self.linkage == Linkage::Leader;
+        let (mut block, mut rows) = (self.side(true, &summary.lengths), self.side(true, &summary.lengths));
+        let mut decided = self.create_file();
+        let (mut open, mut has_lone_rows) = (summary.coded as usize, self.linkage == Linkage::Leader);
         loop {
-            rest.rewind();
+            rest.read_from(0);
             load(&mut rest, &mut block, true)?;
-            // Without codes, all rows are decided.
-            let last = block.last_number();
             let keepers = self.keepers(&block, &mut check_for_interrupts)?;
-            let (radii, found) = (self.radii(&block)?, BlockKeepers::of(&block, &keepers)?);
-            let (mut left, mut left_open, format) = (self.create_file(), 0, rows.format());
-            let mut of_block = keepers.iter();
-            rest.rewind();
-            while load(&mut rest, &mut rows, false)? {
-                let ends_later = last < rows.last_number();
-                let nearest = if ends_later { found.nearest(&rows, &radii)? } else { Vec::new() };
-                rows.each(|row, codes| {
-                    let number = rows.number(row);
-                    let is_decided = last.is_none_or(|last| number.0 <= last);
-                    done += usize::from(is_decided);
-                    let to = if is_decided { &mut decided } else { &mut left };
-                    let keeper = match is_decided && !codes.is_empty() {
-                        true => of_block.next(),
-                        false => nearest.get(row.0 as usize),
-                    };
-                    match keeper.copied().unwrap_or(NONE) {
-                        NONE => {
-                            left_open += usize::from(!codes.is_empty());
-                            to.write_row(format, number, codes, rows.rows.words_of(row))
-                        }
-                        keeper => to.write_row(format, number, &[], block.rows.words_of(BatchRow(keeper))),
-                    }
-                })?;
-                heartbeat.progress(done as f64 / count as f64);
-            }
-            std::mem::replace(&mut rest, left).close();
-            if last.is_none() {
-                break;
-            }
-            let are_apart = found.rows.len() > block.count / 2;
-            if has_lone_rows && are_apart && left_open > FEW_ROUNDS * block.count {
+            let are_firsts = (0..).zip(&keepers).filter(|&(row, keeper)| row == *keeper);
+            let firsts: Vec<u32> = collect(are_firsts.map(|(row, _)| row), keepers.len())?;
+            let are_apart = firsts.len() > block.count / 2;
+            if has_lone_rows && are_apart && open > FEW_ROUNDS * block.count {
                 rest = self.without_lone_rows(rest, (count, summary), &mut check_for_interrupts)?;
                 has_lone_rows = false;
+                continue;
+            }
+            let mut left = self.create_file();
+            let to = [&mut decided, &mut left];
+            let of_block = (&block, &keepers[..], &firsts[..]);
+            open = self.round(of_block, (&mut rest, &mut rows), to, (count, heartbeat))?;
+            std::mem::replace(&mut rest, left).close();
+            if keepers.is_empty() {
+                break;
             }
         }
         rest.close();
-        decided.rewind();
+        decided.read_from(0);
         Ok(decided)
     }
 
-    /// Takes the codes from the rows of a file that are near no other row. For the connected linkage, the
-    /// codes of the others become the numbers of their keepers.
+    /// Writes the rows up to the last one in memory to one file, and those behind it to another, both with
+    /// the keys of their keepers among the rows in memory. Returns how many rows are not decided.
+    fn round(
+        &self,
+        (block, keepers, firsts): (&JoinSide, &[u32], &[u32]),
+        (rest, rows): (&mut RowFile, &mut JoinSide),
+        [decided, left]: [&mut RowFile; 2],
+        (count, heartbeat): (usize, &mut dyn Heartbeat),
+    ) -> Result<usize, SqlError> {
+        let joined = block.joined_codes()?;
+        let codes = block.searched_codes(&joined);
+        let (of_firsts, width) = (codes.gather(firsts.iter().copied(), firsts.len())?, codes.width());
+        let (radii, widest, format) = (self.radii(block)?, memory::widest_segment(), block.format());
+        let (mut of_block, mut open) = (keepers.iter().copied().map(BatchRow), 0);
+        // Without codes, all rows are decided.
+        let last = block.last_number();
+        rest.read_from(0);
+        while load(rest, rows, false)? {
+            let ends_later = last < rows.last_number();
+            let joined = rows.joined_codes()?;
+            let codes = [CodeSlice::new(&of_firsts, width), rows.searched_codes(&joined)];
+            let near = || first_near(codes, radii.clone(), widest, &mut check_for_interrupts);
+            let near = ends_later.then(near).transpose()?.into_iter().flatten();
+            let mut near = near.map(|first| firsts.get(first as usize).copied().map(BatchRow));
+            rows.each(|row, codes| {
+                let number = rows.number(row);
+                let is_decided = last.is_none_or(|last| number.0 <= last);
+                let to = if is_decided { &mut *decided } else { &mut *left };
+                let of_row = if codes.is_empty() { None } else { near.next().flatten() };
+                let keeper = if is_decided && !codes.is_empty() { of_block.next() } else { of_row };
+                match keeper {
+                    None => {
+                        open += usize::from(!codes.is_empty());
+                        to.write_row(format, number, codes, rows.rows.words_of(row))
+                    }
+                    Some(keeper) => to.write_row(format, number, &[], block.rows.words_of(keeper)),
+                }
+            })?;
+            let done = last.min(rows.last_number()).or(rows.last_number());
+            heartbeat.progress(done.unwrap_or_default() as f64 / count as f64);
+        }
+        Ok(open)
+    }
+
+    /// Leaves out the rows of a file that are near no other row. For the connected linkage, the codes of the
+    /// others become the numbers of their keepers.
     fn without_lone_rows(
         &self,
         mut all: RowFile,
         (count, summary): (usize, &SideSummary),
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<RowFile, SqlError> {
-        let empty = || self.empty(Vec::new(), &summary.lengths);
-        let (format, mut rows) = (empty().format(), self.side(&summary.lengths));
+        let mut sides = BySide::of(|_| self.side(false, &summary.lengths));
+        let (format, mut rows) = (sides[Side::Inner].format(), self.side(true, &summary.lengths));
         let mut found = NearRows::new(count, self.linkage)?;
-        let mut copies = [self.create_file(), self.create_file()];
-        all.rewind();
+        let mut distinct = self.create_file();
+        all.read_from(0);
         while load(&mut all, &mut rows, true)? {
             let joined = rows.joined_codes()?;
             let firsts = first_equals(rows.searched_codes(&joined), &mut check_for_interrupts)?;
@@ -180,21 +193,23 @@ impl Clustering {
                     found.add([rows.number(first), number]);
                     return Ok(());
                 }
-                copies.iter_mut().try_for_each(|file| file.write_row(format, number, codes, &[]))
+                distinct.write_row(format, number, codes, &[])
             })?;
         }
         let radii = collect(self.radii.iter().map(|radius| radius.bits as u32), self.radii.len())?;
         // SAFETY: files are used only during the execution.
-        unsafe { self_join((copies, summary), empty, &radii, self.memory, heartbeat, &mut found) }?;
+        unsafe { self_join((distinct, summary), &mut sides, &radii, self.memory, heartbeat, &mut found) }?;
         let roots = found.forest.map(|forest| forest.into_roots(heartbeat)).unwrap_or_default();
         let mut left = self.create_file();
-        all.rewind();
+        all.read_from(0);
         while load(&mut all, &mut rows, false)? {
             rows.each(|row, codes| {
                 let number = rows.number(row);
+                if !found.near.contains(number) {
+                    return Ok(());
+                }
                 let root = roots.get(number.0 as usize).map(|&root| [root.into()]);
                 let codes = root.as_ref().map_or(codes, |root| &root[..]);
-                let codes = if found.near.contains(number) { codes } else { &[] };
                 left.write_row(rows.format(), number, codes, rows.rows.words_of(row))
             })?;
         }
@@ -220,40 +235,6 @@ fn load(file: &mut RowFile, rows: &mut JoinSide, only_coded: bool) -> Result<boo
     Ok(rows.rows.len() > 0)
 }
 
-/// The keepers among some rows: their codes, one behind the other, and their rows.
-struct BlockKeepers {
-    codes: Vec<u64>,
-    rows: Vec<u32>,
-}
-
-impl BlockKeepers {
-    fn of(block: &JoinSide, keepers: &[u32]) -> Result<Self, OutOfMemory> {
-        let joined = block.joined_codes()?;
-        let row = |code: u32| block.row(CodePlace(code)).0;
-        let all = || (0..block.count as u32).filter(|&code| keepers[row(code) as usize] == row(code));
-        let codes = block.searched_codes(&joined).gather(all(), block.count)?;
-        Ok(Self { codes, rows: collect(all().map(row), block.count)? })
-    }
-
-    /// For each later row, the first keeper that is near, or [`NONE`].
-    fn nearest(&self, later: &JoinSide, radii: &CodeRadii) -> Result<Vec<u32>, OutOfMemory> {
-        let joined = later.joined_codes()?;
-        let codes = later.searched_codes(&joined);
-        let codes = [CodeSlice::new(&self.codes, codes.width()), codes];
-        let mut nearest = collect(repeat_n(NONE, later.rows.len()), later.rows.len())?;
-        PairSearch::between(codes, radii.clone(), memory::widest_segment())?.all(
-            codes,
-            &mut check_for_interrupts,
-            &mut |keeper, code| {
-                let nearest = &mut nearest[later.row(CodePlace(code)).0 as usize];
-                *nearest = (*nearest).min(self.rows[keeper as usize]);
-                Ok::<(), OutOfMemory>(())
-            },
-        )?;
-        Ok(nearest)
-    }
-}
-
 /// Collects the rows of a window.
 pub(super) struct ClusterRows<'a> {
     clustering: &'a Clustering,
@@ -264,7 +245,7 @@ pub(super) struct ClusterRows<'a> {
 
 impl<'a> ClusterRows<'a> {
     pub(super) fn new(clustering: &'a Clustering) -> Self {
-        Self { clustering, rows: clustering.side(&[]), file: None, summary: SideSummary::default() }
+        Self { clustering, rows: clustering.side(true, &[]), file: None, summary: SideSummary::default() }
     }
 
     /// Adds a row with its key. It has no cluster if one of its codes is NULL.
@@ -296,10 +277,10 @@ impl<'a> ClusterRows<'a> {
         let Some(mut file) = self.file else {
             let keepers = self.clustering.keepers(&self.rows, &mut reporter)?;
             reporter.end();
-            return Ok(RowKeepers { rows: self.rows, keepers, file: None, first: 0 });
+            return Ok(RowKeepers { rows: self.rows, next: 0, number: 0, keepers, file: None });
         };
         self.rows.move_to(&mut file, &mut self.summary)?;
-        let rows = self.clustering.side(&self.summary.lengths);
+        let rows = self.clustering.side(true, &self.summary.lengths);
         self.clustering.radii(&rows)?;
         drop(self.rows);
         let file = match self.clustering {
@@ -315,15 +296,17 @@ impl<'a> ClusterRows<'a> {
             }
         };
         reporter.end();
-        Ok(RowKeepers { rows, keepers: Vec::new(), file: Some(OwnedFile::new(file)), first: 0 })
+        let (keepers, file) = (Vec::new(), Some(OwnedFile::new(file)));
+        Ok(RowKeepers { rows, next: 0, number: 0, keepers, file })
     }
 }
 
 /// The keys of the keepers of a window's rows, in order.
 pub(super) struct RowKeepers {
-    /// Rows in memory, and the number of rows before them.
+    /// Rows in memory, the next of them, and the number of the next of all rows.
     rows: JoinSide,
-    first: usize,
+    next: u32,
+    number: u64,
     /// For each row in memory, the row of its keeper; empty if rows have the keys of their keepers.
     keepers: Vec<u32>,
     /// The rows behind those in memory.
@@ -331,20 +314,26 @@ pub(super) struct RowKeepers {
 }
 
 impl RowKeepers {
-    /// The key of the keeper of a row, which stays valid until the next call. Rows are asked for in order.
-    pub(super) fn key(&mut self, row: usize) -> Result<Option<Datum>, SqlError> {
-        while row >= self.first + self.rows.rows.len()
+    /// The key of the keeper of the next row, which stays valid until the next call; `None` if the row is
+    /// known to be its own keeper.
+    pub(super) fn next_key(&mut self) -> Result<Option<Option<Datum>>, SqlError> {
+        if self.next as usize == self.rows.rows.len()
             && let Some(OwnedFile { file: Some(file), .. }) = &mut self.file
         {
-            self.first += self.rows.rows.len();
             if !load(file, &mut self.rows, false)? {
-                return Err(temporary_file());
+                self.file = None;
             }
+            self.next = 0;
         }
+        let (place, number) = (self.next, self.number);
+        self.number += 1;
+        if place as usize == self.rows.rows.len() || self.rows.number(BatchRow(place)).0 != number {
+            return Ok(None);
+        }
+        self.next += 1;
         let (mut key, mut is_null) = ([Datum::null()], [true]);
-        let place = (row - self.first) as u32;
         let keeper = self.keepers.get(place as usize).copied().unwrap_or(place);
         self.rows.rows.put(Some(BatchRow(keeper)), &mut key, &mut is_null);
-        Ok((!is_null[0]).then_some(key[0]))
+        Ok(Some((!is_null[0]).then_some(key[0])))
     }
 }

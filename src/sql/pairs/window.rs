@@ -8,6 +8,8 @@ use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, UnwrapOrReport};
 use crate::pg::window::WindowPartition;
+use base::choose;
+use hamming::clusters::LINKAGES;
 use pgrx::{FromDatum, pg_sys};
 
 pg_functions!(near_cluster);
@@ -27,9 +29,9 @@ const SECOND_HINT: &str = "The default of second_radius is 50, for second codes 
 fn near_cluster(call: Call) -> pg_sys::Datum {
     // SAFETY: `sql/pairs.sql` declares the function as WINDOW.
     let mut partition = unsafe { WindowPartition::of(call) };
-    let row = partition.current_row() as usize;
     let keepers = partition.state(|partition| keepers_of(partition).unwrap_or_report());
-    keepers.key(row).unwrap_or_report().unwrap_or_else(|| call.null())
+    let key = keepers.next_key().unwrap_or_report().unwrap_or_else(|| partition.argument(KEY));
+    key.unwrap_or_else(|| call.null())
 }
 
 /// Reads the whole partition, and computes its clusters.
@@ -38,7 +40,8 @@ fn keepers_of(partition: &WindowPartition) -> Result<RowKeepers, SqlError> {
     // SAFETY: the argument is declared as text, and is not NULL here.
     let linkage = partition.argument(last).and_then(|linkage| unsafe { <&[u8]>::from_datum(linkage, false) });
     let radius = radius_of(partition, RADIUS, "radius", None)?;
-    let linkage = to_utf8(linkage.ok_or_else(|| error::null_argument("linkage"))?)?.parse()?;
+    let linkage = to_utf8(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
+    let linkage = choose("linkage", &linkage, &LINKAGES)?;
     let (key, memory) = (partition.layout(KEY), partition.memory());
     let rows = partition.rows();
     let rows = i32::try_from(rows).map_err(|_| error::too_many(rows, "codes"))?;

@@ -6,7 +6,7 @@ use arbitrary::Arbitrary;
 use base::OutOfMemory;
 use hamming::clusters::{Linkage, keepers, keepers_of_pairs};
 use hamming::code::{CodeSlice, distance_of_words};
-use hamming::near_pairs::{CodeRadii, MAX_SEGMENT_BITS, PairBlocks, PairDivision, PairSearch, near_pairs};
+use hamming::near_pairs::{CodeRadii, JoinSides, MAX_SEGMENT_BITS, PairBlocks, PairDivision, PairSearch, near_pairs};
 use libfuzzer_sys::fuzz_target;
 
 /// Rows near a center, in the order of the table.
@@ -107,7 +107,7 @@ fn pairs_of(mut search: PairSearch, sides: [CodeSlice<'_>; 2], room: Option<usiz
         Ok(())
     };
     match room {
-        None => search.all(sides, &mut || (), &mut add).unwrap(),
+        None => search.all(JoinSides::between(sides), &mut || (), &mut add).unwrap(),
         Some(room) => while search.portion(sides, room, &mut || (), &mut add).unwrap() {},
     }
     pairs

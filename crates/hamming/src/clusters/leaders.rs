@@ -6,14 +6,14 @@
 //! that are not keepers are compared.
 
 use crate::code::CodeSlice;
-use crate::near_pairs::{CodeRadii, MAX_SEGMENT_BITS, PairSearch, PairStop, near_pairs};
+use crate::near_pairs::{CodeRadii, JoinSides, MAX_SEGMENT_BITS, PairSearch, PairStop, near_pairs};
 use base::{Heartbeat, OutOfMemory, beat_every, collect, push, sort};
 use std::ops::Range;
 
-/// How many rows are decided between two heartbeats.
-const STRIDE: usize = 1 << 14;
+/// How many rows are processed between two heartbeats.
+const STRIDE: usize = 1 << 16;
 
-/// Used instead of a keeper if none is known.
+/// Used instead of a place if there is none.
 const NONE: u32 = u32::MAX;
 
 /// The most pairs that are kept for this number of rows: four for each row, which are 32 bytes; 2 MB for few
@@ -79,16 +79,12 @@ impl Leaders<'_> {
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32], end: f64) -> Result<(), OutOfMemory> {
         let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
         let codes = [&of_keepers, &of_rows].map(|words| CodeSlice::new(words, self.codes.width()));
-        PairSearch::between(codes, self.radii.clone(), MAX_SEGMENT_BITS)?.all(
-            codes,
-            &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end),
-            &mut |a, b| {
-                let (keeper, row) = (keepers[a as usize], rows[b as usize]);
-                let nearest = &mut self.keepers[row as usize];
-                *nearest = (*nearest).min(keeper);
-                Ok::<(), OutOfMemory>(())
-            },
-        )
+        let heartbeat = &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end);
+        let near = first_near(codes, self.radii.clone(), MAX_SEGMENT_BITS, heartbeat)?;
+        for (&row, &keeper) in rows.iter().zip(&near).filter(|(_, keeper)| **keeper != NONE) {
+            self.keepers[row as usize] = keepers[keeper as usize];
+        }
+        Ok(())
     }
 
     fn words_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
@@ -109,20 +105,43 @@ impl Leaders<'_> {
                 false => Err(PairStop::Full),
             },
         )?;
-        sort(&mut pairs, self.heartbeat, |&pair| pair);
-        let mut pairs = pairs.into_iter().peekable();
         for (place, &row) in rows.iter().enumerate() {
             beat_every(STRIDE, place, self.heartbeat);
-            let mut keeper = row;
-            while let Some((_, other)) = pairs.next_if(|pair| pair.0 == row) {
-                if keeper == row && self.keepers[other as usize] == other {
-                    keeper = other;
-                }
-            }
-            self.keepers[row as usize] = keeper;
+            self.keepers[row as usize] = row;
         }
+        decide(&mut self.keepers, &mut pairs, self.heartbeat);
         self.done = end;
         Ok(())
+    }
+}
+
+/// For each code of the second side, the place of the first code of the first side that is near it, or
+/// `u32::MAX`.
+pub fn first_near(
+    codes: [CodeSlice<'_>; 2],
+    radii: CodeRadii,
+    widest: u32,
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<u32>, OutOfMemory> {
+    let mut firsts = collect(std::iter::repeat_n(NONE, codes[1].len()), codes[1].len())?;
+    let search = PairSearch::between(codes, radii, widest)?;
+    search.all(JoinSides::between(codes), heartbeat, &mut |a: u32, b: u32| {
+        firsts[b as usize] = a.min(firsts[b as usize]);
+        Ok::<(), OutOfMemory>(())
+    })?;
+    Ok(firsts)
+}
+
+/// Gives each row the earliest keeper near it, by the pairs of a later row and an earlier one. Before, each
+/// row is its own keeper.
+pub(super) fn decide(keepers: &mut [u32], pairs: &mut [(u32, u32)], heartbeat: &mut dyn Heartbeat) {
+    sort(pairs, heartbeat, |&pair| pair);
+    for (place, &(row, earlier)) in pairs.iter().enumerate() {
+        beat_every(STRIDE, place, heartbeat);
+        // The earlier row is decided.
+        if keepers[row as usize] == row && keepers[earlier as usize] == earlier {
+            keepers[row as usize] = earlier;
+        }
     }
 }
 

@@ -22,8 +22,9 @@ mod leaders;
 use crate::buckets::{BitChoice, PlacedCodes, RowBuckets};
 use crate::code::CodeSlice;
 use crate::near_pairs::{CodeRadii, PairSink, near_pairs};
-use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, reserve, sort};
-use leaders::{leaders, most_pairs};
+use base::{Heartbeat, OutOfMemory, beat_every, collect, reserve, sort};
+pub use leaders::first_near;
+use leaders::{decide, leaders, most_pairs};
 
 /// How many rows are processed between two heartbeats.
 const STRIDE: usize = 1 << 16;
@@ -37,17 +38,8 @@ pub enum Linkage {
     Connected,
 }
 
-impl std::str::FromStr for Linkage {
-    type Err = Problem;
-
-    fn from_str(name: &str) -> Result<Self, Problem> {
-        match name {
-            "leader" => Ok(Self::Leader),
-            "connected" => Ok(Self::Connected),
-            _ => Err(Problem::unknown("linkage", name, "Valid linkages are leader and connected.")),
-        }
-    }
-}
+/// The names of linkages.
+pub const LINKAGES: [(&str, Linkage); 2] = [("leader", Linkage::Leader), ("connected", Linkage::Connected)];
 
 /// For each code, the place of its keeper; a keeper has its own place.
 ///
@@ -144,31 +136,19 @@ pub fn keepers_of_pairs(
     let mut forest = Forest::new(count as usize)?;
     match linkage {
         Linkage::Connected => {
-            for chunk in pairs.chunks(STRIDE) {
-                heartbeat.beat();
-                for &(a, b) in chunk {
-                    forest.connect(a, b);
-                }
+            for (place, &(a, b)) in pairs.iter().enumerate() {
+                beat_every(STRIDE, place, heartbeat);
+                forest.connect(a, b);
             }
             Ok(forest.into_roots(heartbeat))
         }
         Linkage::Leader => {
-            for chunk in pairs.chunks_mut(STRIDE) {
-                heartbeat.beat();
-                chunk.iter_mut().for_each(|pair| *pair = (pair.0.max(pair.1), pair.0.min(pair.1)));
+            for (place, pair) in pairs.iter_mut().enumerate() {
+                beat_every(STRIDE, place, heartbeat);
+                *pair = (pair.0.max(pair.1), pair.0.min(pair.1));
             }
-            sort(pairs, heartbeat, |&pair| pair);
-            let mut keepers = forest.parents;
-            for chunk in pairs.chunks(STRIDE) {
-                heartbeat.beat();
-                // All earlier rows are decided. The first earlier keeper becomes the keeper of the row.
-                for &(row, earlier) in chunk {
-                    if keepers[row as usize] == row && keepers[earlier as usize] == earlier {
-                        keepers[row as usize] = earlier;
-                    }
-                }
-            }
-            Ok(keepers)
+            decide(&mut forest.parents, pairs, heartbeat);
+            Ok(forest.parents)
         }
     }
 }
@@ -298,13 +278,6 @@ mod tests {
         assert_eq!(keepers(CodeSlice::fingerprints(&[]), 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
     }
 
-    #[test]
-    fn names() {
-        assert_eq!("leader".parse(), Ok(Linkage::Leader));
-        assert_eq!("connected".parse(), Ok(Linkage::Connected));
-        assert_eq!("Leader".parse::<Linkage>().unwrap_err().message, "unknown linkage \"Leader\"");
-    }
-
     /// Values with few free bits, so that clusters are large, touch, and repeat.
     fn crowded() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec((0u64..1 << 12, any::<bool>()), 0..300 / FEWER.min(10)).prop_map(|values| {
@@ -384,7 +357,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
     fn leaders_have_the_pulse_of_their_search() {
-        let values: Vec<u64> = (0..1 << 17).map(crate::hash::scattered).collect();
+        let values: Vec<u64> = (0..1 << 17).map(|i| crate::hash::scattered(i / 2) ^ (i % 2)).collect();
         let beats = |linkage| {
             let mut beats = Beats(0);
             keepers(CodeSlice::fingerprints(&values), 3, linkage, &mut beats).unwrap();

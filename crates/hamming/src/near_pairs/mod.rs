@@ -65,8 +65,8 @@ use base::{Heartbeat, OutOfMemory};
 pub use blocks::{PARTS, PairBlocks};
 use compare::{GatheredRuns, JoinTables, SortedSides, compare, pieces, retain_near};
 pub use pair_division::PairDivision;
-pub use plan::MAX_SEGMENT_BITS;
-use plan::{BitSegment, JoinPlan, JoinSides, JoinSize, cost_of_check};
+use plan::{BitSegment, JoinPlan, JoinSize, cost_of_check};
+pub use plan::{JoinSides, MAX_SEGMENT_BITS};
 pub use plan_search::cost_between;
 pub use portions::PairSearch;
 pub use radii::CodeRadii;
@@ -144,10 +144,9 @@ pub fn near_pairs<F: PairSink>(
     sink: &mut F,
 ) -> Result<(), F::Stop> {
     let radii = radii.into();
-    let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
+    let sides = JoinSides::among(codes);
     let plan = sides.plan(&radii, MAX_SEGMENT_BITS)?;
-    let limits = (&radii, MAX_SEGMENT_BITS);
-    PairJoin::new([codes, codes], limits, PairOrder::Smaller, heartbeat, sink).run(&plan, &sides)
+    PairSearch::new(plan, Vec::new(), radii, MAX_SEGMENT_BITS).all(sides, heartbeat, sink)
 }
 
 /// Which place of a pair comes first.

@@ -39,15 +39,21 @@ const fn flips() -> [[u32; LENGTHS]; LENGTHS] {
 }
 
 /// The rows to join: rows on the left with rows on the right, or with each other if there is no right side.
-pub(super) struct JoinSides<'a> {
+pub struct JoinSides<'a> {
     pub(super) left: PlacedCodes<'a>,
     pub(super) right: Option<PlacedCodes<'a>>,
 }
 
 impl<'a> JoinSides<'a> {
-    pub(super) fn between(codes: [CodeSlice<'a>; 2]) -> Self {
+    /// Joins the codes of two sides.
+    pub fn between(codes: [CodeSlice<'a>; 2]) -> Self {
         let [left, right] = codes.map(|codes| PlacedCodes { codes, places: None });
         Self { left, right: Some(right) }
+    }
+
+    /// Joins codes with each other.
+    pub fn among(codes: CodeSlice<'a>) -> Self {
+        Self { left: PlacedCodes { codes, places: None }, right: None }
     }
 
     /// Describes how the rows differ.

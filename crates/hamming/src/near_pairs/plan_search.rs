@@ -329,7 +329,7 @@ mod tests {
             };
             PairSearch::between([codes; 2], 3, MAX_SEGMENT_BITS)
                 .unwrap()
-                .all([codes; 2], &mut || (), &mut count)
+                .all(JoinSides::between([codes; 2]), &mut || (), &mut count)
                 .unwrap();
             assert_eq!((found, CUTS.get()), (rows, 0));
         }

@@ -56,20 +56,22 @@ impl PairSearch {
         self.plan.segments.first().map_or(0, |segment| self.radii.code_of(segment.word))
     }
 
-    /// Finds all pairs at once, in no particular order: of a code of the first side, at place `a`, and one of
-    /// the second side, at place `b`.
+    /// Finds all pairs at once, in no particular order: of a code on the left, at place `a`, and one on the
+    /// right, at place `b`, or of two codes of the only side, where `a < b`.
     ///
     /// # Panics
     /// If there are more than `u32::MAX` codes on a side.
     pub fn all<F: PairSink>(
         self,
-        codes: [CodeSlice<'_>; 2],
+        sides: JoinSides<'_>,
         heartbeat: &mut dyn Heartbeat,
         sink: &mut F,
     ) -> Result<(), F::Stop> {
-        let mut join = PairJoin::new(codes, (&self.radii, self.widest), PairOrder::Left, heartbeat, sink);
+        let inputs = [sides.left.codes, sides.right.unwrap_or(sides.left).codes];
+        let order = if sides.right.is_some() { PairOrder::Left } else { PairOrder::Smaller };
+        let mut join = PairJoin::new(inputs, (&self.radii, self.widest), order, heartbeat, sink);
         join.earlier = self.earlier;
-        join.run(&self.plan, &JoinSides::between(codes))
+        join.run(&self.plan, &sides)
     }
 
     /// Finds more pairs of the codes, which have to be the same in each call. Returns whether there may be

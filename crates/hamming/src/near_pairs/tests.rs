@@ -85,7 +85,7 @@ proptest! {
         let pairs_of = |plan: &JoinPlan| {
             let mut pairs = Vec::new();
             let codes = CodeSlice::fingerprints(&values);
-            let sides = JoinSides { left: PlacedCodes { codes, places: None }, right: None };
+            let sides = JoinSides::among(codes);
             let (radii, mut add) = (radius.into(), |a, b| push(&mut pairs, a, b));
             PairJoin::new([codes; 2], (&radii, MAX_SEGMENT_BITS), PairOrder::Smaller, &mut || (), &mut add).run(plan, &sides).unwrap();
             pairs.sort_unstable();
@@ -120,7 +120,7 @@ proptest! {
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + FIRST as u32);
         let sides = [left, right].map(CodeSlice::fingerprints);
-        PairSearch::between(sides, radius, widest).unwrap().all(sides, &mut || (), &mut add).unwrap();
+        PairSearch::between(sides, radius, widest).unwrap().all(JoinSides::between(sides), &mut || (), &mut add).unwrap();
         pairs.sort_unstable();
         // There may be room for the pairs of the first segments of a crowd.
         let room = pairs.len() * percent / 100;
@@ -217,7 +217,7 @@ proptest! {
         let condition = CONDITIONS[which];
         let codes = CodeSlice::fingerprints(&values);
         let mut sink = OneMatch { condition, matches: vec![None; values.len()], asked: 0 };
-        PairSearch::between([codes; 2], radius, MAX_SEGMENT_BITS).unwrap().all([codes; 2], &mut || (), &mut sink).unwrap();
+        PairSearch::between([codes; 2], radius, MAX_SEGMENT_BITS).unwrap().all(JoinSides::between([codes; 2]), &mut || (), &mut sink).unwrap();
         for (a, found) in (0u32..).zip(&sink.matches) {
             let is_match = |&b: &u32| condition(a, b) && (values[a as usize] ^ values[b as usize]).count_ones() <= radius;
             let expected = (0..values.len() as u32).any(|b| is_match(&b));
@@ -230,7 +230,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Codes of two words that are divided into parts: crowded codes, equal codes, and bits that are equal in
-    /// all codes.
+    /// all codes. They are joined with others, or with themselves.
     #[test]
     fn a_division_finds_each_pair_once(
         lefts in fingerprints(),
@@ -242,7 +242,9 @@ proptest! {
         widest in 1u32..12,
         varying in any::<u64>(),
         room in prop::option::of(0usize..100),
+        are_alone in any::<bool>(),
     ) {
+        let rights = if are_alone { lefts.clone() } else { rights };
         let code = |(place, &value): (usize, &u64)| [value, (value ^ place as u64) & shared].into_iter().take(width).collect::<Vec<u64>>();
         let [lefts, rights] = [&lefts, &rights].map(|values| values.iter().enumerate().map(code).collect::<Vec<_>>());
         let [left, right] = [&lefts, &rights].map(|codes| codes.concat());
@@ -262,7 +264,8 @@ proptest! {
                 let mut add = |a: u32, b: u32| push(&mut pairs, places[0][a as usize], places[1][b as usize]);
                 let search = division.search(pass).unwrap();
                 match room {
-                    None => search.all(codes, &mut || (), &mut add).unwrap(),
+                    _ if are_alone => search.all(JoinSides::among(codes[0]), &mut || (), &mut add).unwrap(),
+                    None => search.all(JoinSides::between(codes), &mut || (), &mut add).unwrap(),
                     Some(room) => portions(search, codes, room).into_iter().try_for_each(|(a, b)| add(a, b)).unwrap(),
                 }
             }
@@ -270,7 +273,10 @@ proptest! {
         pairs.sort_unstable();
         let near = |a: &[u64], b: &[u64]| crate::code::distance_of_words(a, b) <= radius;
         let expected: Vec<(u32, u32)> = (0u32..).zip(&lefts)
-            .flat_map(|(a, left)| (0u32..).zip(&rights).filter(|(_, right)| near(left, right)).map(move |(b, _)| (a, b)).collect::<Vec<_>>())
+            .flat_map(|(a, left)| {
+                let others = (0u32..).zip(&rights).skip(if are_alone { a as usize + 1 } else { 0 });
+                others.filter(|(_, right)| near(left, right)).map(move |(b, _)| (a, b)).collect::<Vec<_>>()
+            })
             .collect();
         prop_assert_eq!(pairs, expected);
     }
@@ -376,7 +382,7 @@ fn one_match_of_many_equal_codes() {
         COMPARISONS.set(0);
         PairSearch::between([codes; 2], 3, MAX_SEGMENT_BITS)
             .unwrap()
-            .all([codes; 2], &mut || (), &mut sink)
+            .all(JoinSides::between([codes; 2]), &mut || (), &mut sink)
             .unwrap();
         let matched = sink.matches.iter().flatten().count() as u32;
         assert!((count / 4 - 1..=count / 4).contains(&matched), "{matched}");

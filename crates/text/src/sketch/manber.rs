@@ -13,8 +13,7 @@ use super::SketchSample;
 use crate::features::chars;
 use crate::hash::rolling::{Arithmetic, MERSENNE_61, Mersenne61, Modulo, Rolling, Windows, piece_for};
 use crate::hash::xxh3_64;
-use base::{Heartbeat, Limit, Problem, ProblemKind};
-use std::str::FromStr;
+use base::{Heartbeat, Limit, Problem, ProblemKind, greatest_common_divisor};
 
 /// The number of symbols in a window.
 pub const LENGTH: Limit = Limit::new("length", 1, 1 << 16);
@@ -26,6 +25,12 @@ pub const DIVISOR: Limit = Limit::new("divisor", 1, i64::MAX);
 pub const BASE: Limit = Limit::new("prime", 2, i64::MAX);
 /// The modulus of the polynomial.
 pub const MODULUS: Limit = Limit::new("modulus", 2, i64::MAX);
+
+/// The names of units.
+pub const UNITS: [(&str, ManberUnit); 2] = [("byte", ManberUnit::Byte), ("character", ManberUnit::Character)];
+/// The names of hash functions.
+pub const HASHES: [(&str, ManberHash); 3] =
+    [("polynomial", ManberHash::Polynomial), ("java", ManberHash::Java), ("xxh3", ManberHash::Xxh3)];
 
 /// The number of windows between two heartbeats.
 const STRIDE: usize = 1 << 14;
@@ -204,38 +209,6 @@ impl Sampler<'_> {
     }
 }
 
-impl FromStr for ManberUnit {
-    type Err = Problem;
-
-    fn from_str(name: &str) -> Result<Self, Problem> {
-        match name {
-            "byte" => Ok(Self::Byte),
-            "character" => Ok(Self::Character),
-            _ => Err(Problem::unknown("unit", name, "Valid values are byte, character.")),
-        }
-    }
-}
-
-impl FromStr for ManberHash {
-    type Err = Problem;
-
-    fn from_str(name: &str) -> Result<Self, Problem> {
-        match name {
-            "polynomial" => Ok(Self::Polynomial),
-            "java" => Ok(Self::Java),
-            "xxh3" => Ok(Self::Xxh3),
-            _ => Err(Problem::unknown("hash", name, "Valid values are polynomial, java, xxh3.")),
-        }
-    }
-}
-
-fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,8 +298,6 @@ mod tests {
         ] {
             assert_eq!(ManberSketcher::new(parameters).unwrap_err().message, message);
         }
-        assert_eq!("bit".parse::<ManberUnit>().unwrap_err().message, "unknown unit \"bit\"");
-        assert_eq!("md5".parse::<ManberHash>().unwrap_err().message, "unknown hash \"md5\"");
     }
 
     proptest! {
