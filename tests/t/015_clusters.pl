@@ -133,9 +133,12 @@ for (1 .. 24)
 	my %found = map { $_ => $node->safe_psql('postgres', "SET hash_mem_multiplier = 1; SET work_mem = '$_'; SELECT id, $call FROM windowed ORDER BY id") } '64kB', '300kB', '64MB';
 	ok($found{'64kB'} eq $found{'64MB'} && $found{'300kB'} eq $found{'64MB'}, "with little memory as with much: $call (seed $seed)");
 }
-# A window that is left early, or by an error, closes its files.
 my $small = q{SET hash_mem_multiplier = 1; SET work_mem = '64kB';};
 my $window = 'SELECT near_cluster(id, si, 3) OVER (ORDER BY id) > 0 FROM windowed';
+# All rows of a cluster have one key, also if it is another one whenever it is computed.
+my $keys = "SELECT count(DISTINCT k) FROM (SELECT near_cluster(repeat('k', 200) || id, si, 1) OVER (ORDER BY id) AS k FROM windowed) AS c";
+is($node->safe_psql('postgres', "$small @{[$keys =~ s/\|\| id/|| gen_random_uuid()/r]}"), $node->safe_psql('postgres', $keys), "each cluster has one key (seed $seed)");
+# A window that is left early, or by an error, closes its files.
 is($node->safe_psql('postgres', "$small $window LIMIT 1; BEGIN;
 	DO 'BEGIN PERFORM 1 / (near_cluster(id, si, 3) OVER (ORDER BY id) - 1) FROM windowed; EXCEPTION WHEN division_by_zero THEN END';
 	DECLARE c CURSOR FOR $window; FETCH 1 FROM c; SAVEPOINT s; FETCH 1 FROM c; ROLLBACK TO s; FETCH 1 FROM c; COMMIT;"), "t\nt\nt\nt", 'windows that end early');
