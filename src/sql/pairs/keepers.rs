@@ -170,8 +170,8 @@ impl Clustering {
         Ok(open)
     }
 
-    /// Leaves out the rows of a file that are near no other row. For the connected linkage, the codes of the
-    /// others become the numbers of their keepers.
+    /// Leaves out the rows that are not decided, and near no other such row. For the connected linkage, the
+    /// codes of the others become the numbers of their keepers.
     fn without_lone_rows(
         &self,
         mut all: RowFile,
@@ -204,11 +204,11 @@ impl Clustering {
         all.read_from(0);
         while load(&mut all, &mut rows, false)? {
             rows.each(|row, codes| {
-                let number = rows.number(row);
-                if !found.near.contains(number) {
+                let (number, is_near) = (rows.number(row), found.near.contains(rows.number(row)));
+                if !is_near && !codes.is_empty() {
                     return Ok(());
                 }
-                let root = roots.get(number.0 as usize).map(|&root| [root.into()]);
+                let root = roots.get(number.0 as usize).filter(|_| is_near).map(|&root| [root.into()]);
                 let codes = root.as_ref().map_or(codes, |root| &root[..]);
                 left.write_row(rows.format(), number, codes, rows.rows.words_of(row))
             })?;
