@@ -224,6 +224,7 @@ impl PairSink for Forest {
 mod tests {
     use super::*;
     use crate::near_pairs::tests::{COMPARISONS, FEWER, Fractions};
+    use base::choose;
     use proptest::prelude::*;
 
     fn near(values: &[u64], a: usize, b: usize, radius: u32) -> bool {
@@ -276,6 +277,14 @@ mod tests {
             [0, 0, 0]
         );
         assert_eq!(keepers(CodeSlice::fingerprints(&[]), 3, Linkage::Leader, &mut || ()).unwrap(), [0; 0]);
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(choose("linkage", "leader", &LINKAGES), Ok(Linkage::Leader));
+        assert_eq!(choose("linkage", "connected", &LINKAGES), Ok(Linkage::Connected));
+        let problem = choose("linkage", "Leader", &LINKAGES).unwrap_err();
+        assert_eq!(problem.message, "unknown linkage \"Leader\"");
     }
 
     /// Values with few free bits, so that clusters are large, touch, and repeat.

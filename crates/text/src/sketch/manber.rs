@@ -213,6 +213,7 @@ impl Sampler<'_> {
 mod tests {
     use super::*;
     use crate::hash::rolling::PRIME;
+    use base::choose;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -298,6 +299,8 @@ mod tests {
         ] {
             assert_eq!(ManberSketcher::new(parameters).unwrap_err().message, message);
         }
+        assert_eq!(choose("unit", "bit", &UNITS).unwrap_err().message, "unknown unit \"bit\"");
+        assert_eq!(choose("hash", "md5", &HASHES).unwrap_err().message, "unknown hash \"md5\"");
     }
 
     proptest! {
