@@ -62,6 +62,19 @@ pub(crate) fn unknown_length(index: &CStr, column: Option<(String, String)>) -> 
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(ONE_LENGTH).set_hint(hint)
 }
 
+pub(crate) fn words_of_expression(index: &CStr, bits: u32) -> SqlError {
+    let message = format!("index \"{}\" on an expression cannot have trees of words", quoted(index));
+    report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
+        .set_detail(
+            "A search of words would have to compute the expression for rows of the table, with the privileges of \
+             whoever searches.",
+        )
+        .set_hint(format!(
+            "Use trees = whole, or store the codes in a column, such as code bit({bits}) GENERATED ALWAYS AS (...) \
+             STORED, and index the column."
+        ))
+}
+
 /// `type_` is the type that the column had before.
 pub(crate) fn lost_length(index: &CStr, type_: &str, column: Option<(String, String)>) -> SqlError {
     let message = format!("column of index \"{}\" no longer has type {type_}", quoted(index));

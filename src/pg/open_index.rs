@@ -79,15 +79,20 @@ impl<'a> OpenIndex<'a> {
         ColumnType::of(unsafe { (*self.relation).rd_id }, column as i16 + 1)
     }
 
+    /// The number of the table's column that is the first key, counted from 1; `None` if the first key is an
+    /// expression.
+    pub(crate) fn column_number(self) -> Option<i16> {
+        // SAFETY: the index is open, and has a first key.
+        let number = unsafe { *(*(*self.relation).rd_index).indkey.values.as_ptr() };
+        (number != 0).then_some(number)
+    }
+
     /// The table and the first column, quoted for SQL; `None` if the first key is an expression.
     pub(crate) fn indexed_column(self) -> Option<(String, String)> {
-        // SAFETY: the index is open, and has a column. Names are looked up and copied.
+        let column = self.column_number()?;
+        // SAFETY: the index is open. Names are looked up and copied.
         unsafe {
             let entry = &*(*self.relation).rd_index;
-            let column = *entry.indkey.values.as_ptr();
-            if column == 0 {
-                return None;
-            }
             let schema = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(entry.indrelid));
             let table = pg_sys::quote_qualified_identifier(schema, pg_sys::get_rel_name(entry.indrelid));
             let column = pg_sys::quote_identifier(pg_sys::get_attname(entry.indrelid, column, false));

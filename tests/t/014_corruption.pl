@@ -48,7 +48,9 @@ my %damages_of_codes = (
 	'codes: format of a tree' => [ 2, $trailer + 4, "\x63", qr/block 2: it has another format/ ],
 	'codes: format of the trees of bigint' => [ 2, $trailer + 4, "\x01", qr/block 2: it has another format/ ],
 	'codes: a child that is not there' => [ 1, $trailer - 4, pack('L', 4_000_000), qr/block 4000000: there is no such page/ ],
-	'codes: zeroes' => [ 20, 0, "\0" x $page, qr/block 20: it is not a page/ ]);
+	'codes: zeroes' => [ 20, 0, "\0" x $page, qr/block 20: it is not a page/ ],
+	# The number of the description says that the index has trees of words.
+	'codes: words of an expression' => [ 0, $trailer + 5, "\xf8", qr/block 0: it has trees of words, although its codes are computed by an expression/ ]);
 my %random = map { (($_ % 2 ? 'codes: ' : '') . "random bits $_" => [ undef, undef, 1 + int(rand(20)), undef ]) } 1 .. 30;
 %damages = (%damages, %damages_of_codes);
 
@@ -59,7 +61,8 @@ for my $damage (sort(keys %damages), sort(keys %random))
 	$index{$damage} = 'damaged_' . ++$number;
 	my $source = $damage =~ /^codes/ ? 'code' : 'document';
 	my $unlogged = $damage =~ /^unlogged/ ? 'UNLOGGED' : '';
-	$node->safe_psql('postgres', "CREATE $unlogged TABLE table_$number AS SELECT * FROM $source; CREATE INDEX $index{$damage} ON table_$number USING hamming (si)");
+	my $key = $damage =~ /expression/ ? '((~si)::bit(80))' : 'si';
+	$node->safe_psql('postgres', "CREATE $unlogged TABLE table_$number AS SELECT * FROM $source; CREATE INDEX $index{$damage} ON table_$number USING hamming ($key)");
 }
 my %file = map { ($_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index{$_}')")) } keys %index;
 $node->stop;
@@ -131,8 +134,8 @@ for my $damage (sort keys %index)
 		like("@errors", $expected, "$damage: told by queries");
 		my ($code, $problems, $err) = run_psql($node, 'postgres', "SELECT block || ': ' || problem FROM hamming_index_check('$index{$damage}')");
 		# Postgres itself refuses to read a page whose header is impossible. Nothing can be read if it is not known how many
-		# bits codes have.
-		my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : "$expected" =~ /\bbits\b/ ? $expected : qr/^ *\d+: /m;
+		# bits codes have, or which trees there are.
+		my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : "$expected" =~ /\bbits\b|expression/ ? $expected : qr/^ *\d+: /m;
 		like("$problems$err", $told, "$damage: told by the check");
 	}
 	# The remedy.

@@ -49,10 +49,14 @@ sub of_bits
 	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/USING hamming (si, grp)/g;
 	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
 	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
-	# Takes each choice of trees in turn.
+	# Takes each choice of trees in turn. An index on an expression has only one.
 	my $index = 0;
-	my $with = sub { 'WITH (trees = ' . (qw(words both whole))[ $index++ % 3 ] . ($_[0] ? ', fillfactor = 50)' : ')') };
-	$tables =~ s/^(\s*CREATE INDEX .* USING hamming .*?)( WITH \(fillfactor = 50\))?( WHERE .*)?;$/"$1 " . $with->($2) . ($3 \/\/ '') . ';'/gme;
+	my $with = sub {
+		my ($create, $is_half_full) = @_;
+		my $trees = $create =~ /hamming \(\(/ ? 'whole' : (qw(words both whole))[ $index++ % 3 ];
+		return "WITH (trees = $trees" . ($is_half_full ? ', fillfactor = 50)' : ')');
+	};
+	$tables =~ s/^(\s*CREATE INDEX .* USING hamming .*?)( WITH \(fillfactor = 50\))?( WHERE .*)?;$/"$1 " . $with->($1, $2) . ($3 \/\/ '') . ';'/gme;
 	return $tables;
 }
 

@@ -36,6 +36,10 @@ pub(super) fn layout_of(index: OpenIndex<'_>, pages: &Pages) -> Layout {
     if matches!(bits_column(index), (true, Some(bits)) if bits != layout.bits()) {
         pages.corrupted(0, "it has not as many bits as the column");
     }
+    // A search would look for the codes of rows in a column that does not exist.
+    if !layout.is_one_word() && layout.has_word_trees() && index.column_number().is_none() {
+        pages.corrupted(0, "it has trees of words, although its codes are computed by an expression");
+    }
     layout
 }
 
@@ -69,7 +73,8 @@ fn of_codes(index: OpenIndex<'_>, bits: u32) -> Layout {
         Err(error::cannot_index_empty()).unwrap_or_report()
     }
     check_width(bits).unwrap_or_report();
-    with_columns(index, Layout::of_codes(bits)).with_trees(code_trees(index, bits))
+    let layout = with_columns(index, Layout::of_codes(bits));
+    if layout.is_one_word() { layout } else { layout.with_trees(code_trees(index, bits)) }
 }
 
 /// The layout of a new index if it is empty. It is an error if the column's type has no number of bits.

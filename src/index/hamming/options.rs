@@ -2,7 +2,9 @@
 
 use crate::pg::code::CodeType;
 use crate::pg::compat::index_option;
+use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
+use crate::pg::report::UnwrapOrReport;
 use hamming_index::CodeTrees;
 use hamming_index::page::LEAF_CAPACITY;
 use pgrx::{pg_guard, pg_sys};
@@ -132,8 +134,18 @@ pub(super) fn fillfactor(index: OpenIndex<'_>) -> usize {
     options(index).map_or(DEFAULT_FILLFACTOR, |options| options.fillfactor) as usize
 }
 
-/// The trees for an index on codes with this number of bits.
+/// The trees for an index on codes of several words, with this number of bits.
+///
+/// If codes are computed by an expression, the index has whole codes only. With trees of words, a search would
+/// have to compute the codes of the rows that it finds, and so run code of the table's owner: see
+/// [`crate::pg::table_rows`].
 pub(super) fn code_trees(index: OpenIndex<'_>, bits: u32) -> CodeTrees {
     let chosen = options(index).and_then(|options| TREES[options.trees as usize].1);
+    if index.column_number().is_none() {
+        if chosen.is_some_and(|trees| trees != CodeTrees::Whole) {
+            Err(error::words_of_expression(index.name(), bits)).unwrap_or_report()
+        }
+        return CodeTrees::Whole;
+    }
     chosen.unwrap_or(if bits < WHOLE_BY_DEFAULT { CodeTrees::Both } else { CodeTrees::Whole })
 }

@@ -85,7 +85,9 @@ impl ScanState {
         self.rows.get_or_insert_with(|| unsafe {
             let keys = slice((*scan).keyData, (*scan).numberOfKeys);
             let reads_code = (*scan).numberOfOrderBys > 0 || keys.iter().any(|key| key.sk_attno == 1);
-            PgMemoryContexts::For(self.memory).switch_to(|_| TableRows::of(scan, reads_code))
+            let column = OpenIndex::new((*scan).indexRelation).column_number().filter(|_| reads_code);
+            let code = column.map(|number| number as usize - 1);
+            PgMemoryContexts::For(self.memory).switch_to(|_| TableRows::of(scan, code))
         })
     }
 }
@@ -216,10 +218,16 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
         descriptor.xs_heaptid = tid_of(cursor.hits[number].row);
         descriptor.xs_recheck = cursor.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
         set_distances(descriptor, cursor, number);
+        let has_codes = layout.is_one_word() || layout.has_code_tree();
+        debug_assert!(
+            has_codes || !descriptor.xs_want_itup,
+            "a scan cannot return codes that the index lacks"
+        );
+        if has_codes {
+            check_distance(descriptor, layout, cursor.code(number));
+        }
         if descriptor.xs_want_itup {
-            let code = cursor.code(number);
-            check_distance(descriptor, layout, code);
-            set_row(descriptor, state.memory, layout, code);
+            set_row(descriptor, state.memory, layout, cursor.code(number));
         }
         true
     }
@@ -229,7 +237,7 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
 ///
 /// They are exact, and rows are in their order. The executor must not sort: it treats rows whose first
 /// distance is NULL as equal, whatever the second one is. If the query has a bit string of another length
-/// than the index, the executor computes the distance, which raises an error.
+/// than the index, the distance has to be computed, which raises an error.
 ///
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun.
@@ -246,8 +254,9 @@ unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, cursor: &ScanCurso
     scan.xs_recheckorderby = is_unknown && !cursor.is_exact;
 }
 
-/// Raises the error of computing a distance in place of the executor, which cannot do so in an index-only
-/// scan.
+/// Raises the error of computing a distance in place of the executor. The executor cannot do so in an
+/// index-only scan. In another scan, it would compute the expression of the code, even for rows that row-level
+/// security hides from the role.
 ///
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun, and must have found the row with the code.

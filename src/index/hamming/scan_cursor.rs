@@ -65,7 +65,7 @@ impl ScanCursor {
                 let leaves = Index::new(pages, layout).leaves_of(filter);
                 costs.of_filter(filter, leaves)
             });
-            query.codes = gives_codes;
+            query.codes |= gives_codes;
             let max_rows = max_sorted(if gives_codes { layout.words() } else { 0 });
             let search = IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, max_rows, together);
             let is_filtered = keys.iter().any(|key| key.sk_attno > 1);
@@ -86,7 +86,8 @@ impl ScanCursor {
         is_more.unwrap_or_report()
     }
 
-    /// The words of the code of a row of the last batch, in an index-only scan; `None` is NULL.
+    /// The words of the code of a row of the last batch. `None` is NULL in an index-only scan, and if the
+    /// index has whole codes but the query cannot be compared with them.
     pub(super) fn code(&self, number: usize) -> Option<&[u64]> {
         self.search.code_of(&self.hits[number])
     }
@@ -142,8 +143,8 @@ impl ScanQuery {
     /// `None` if no row can match.
     ///
     /// A bit string cannot be compared with rows of another length. If the scan keys have one of another
-    /// length than the index, the query requests all rows, and the comparison raises the same error as
-    /// without an index.
+    /// length than the index, the query requests all rows, with their codes if the index has them, and the
+    /// comparison raises the same error as without an index.
     ///
     /// # Safety
     /// The keys' arguments must have the types that the operator class names.
@@ -189,7 +190,7 @@ impl ScanQuery {
             centers.push(center.flatten());
         }
         if !is_comparable {
-            let query = SearchQuery { balls: Vec::new(), ..query };
+            let query = SearchQuery { balls: Vec::new(), codes: layout.has_code_tree(), ..query };
             centers.fill(None);
             return Some(Self { query, centers, is_exact: false });
         }

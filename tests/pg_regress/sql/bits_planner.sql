@@ -336,9 +336,16 @@ SELECT line FROM (VALUES
 ) AS asked (query), plan(replace(query, ':zeros', 'repeat(''0'', 256)::bit(256)')) AS line WHERE line ~ 'Scan|Sort$';
 DROP TABLE scattered, popular, copied;
 DROP FUNCTION scattered;
--- candidates whose codes are computed by an expression
+-- codes that are computed by an expression: they are stored as a whole, so that no search computes it
 CREATE TABLE halves AS SELECT i AS id, hashint8extended(i % 2000, 1)::bit(64) AS a, hashint8extended(i % 2000, 2)::bit(64) AS b FROM generate_series(1, 4000) AS i;
-CREATE INDEX of_both ON halves USING hamming (((a || b)::bit(128))) WITH (trees = words);
+CREATE INDEX of_words ON halves USING hamming (((a || b)::bit(128))) WITH (trees = words);
+CREATE INDEX of_words ON halves USING hamming (((a || b)::varbit(128))) WITH (trees = both);
+CREATE INDEX of_both ON halves USING hamming (((a || b)::bit(128)));
+ALTER INDEX of_both SET (trees = words);
+REINDEX INDEX of_both;
+ALTER INDEX of_both SET (trees = whole);
+REINDEX INDEX of_both;
+SELECT bands AS none FROM hamming_index_stats('of_both');
 ANALYZE halves;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
@@ -348,6 +355,23 @@ SELECT id FROM halves WHERE hamming((a || b)::bit(128), :'q') <= 9 ORDER BY id;
 SELECT id FROM halves WHERE hamming((a || b)::bit(128), :'q') <= 9 AND hamming((a || b)::bit(128), :'q'::bit(128) # 7::bit(128)) <= 3 ORDER BY id;
 SELECT id FROM halves WHERE hamming((a || b)::bit(128), :'q') <= 9 AND hamming((a || b)::bit(128), :'q'::bit(128) # 7::bit(128)) <= 2 ORDER BY id;
 SELECT id FROM halves ORDER BY hamming((a || b)::bit(128), :'q'), id LIMIT 2;
+-- a scan does not compute the expression either to raise the error of another length
+CREATE FUNCTION seen(bit) RETURNS bit LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE NOTICE 'row seen'; RETURN $1; END $$;
+SET client_min_messages = warning;
+CREATE INDEX of_seen ON halves USING hamming ((seen(a || b)::bit(128)));
+CREATE INDEX of_seen_word ON halves USING hamming ((seen(a)::bit(64)));
+RESET client_min_messages;
+SELECT line ~ 'Index Scan using of_seen' AS by_index FROM plan('SELECT id FROM halves ORDER BY hamming(seen(a || b)::bit(128), B''101'') LIMIT 1') AS line WHERE line ~ 'Scan';
+SELECT id FROM halves ORDER BY hamming(seen(a || b)::bit(128), B'101') LIMIT 1;
+SELECT id FROM halves ORDER BY hamming(seen(a)::bit(64), B'101') LIMIT 1;
+DROP FUNCTION seen CASCADE;
+-- the trees of a column, and of codes of one word, can be chosen
+ALTER TABLE halves ADD code bit(128) GENERATED ALWAYS AS (a || b) STORED;
+CREATE INDEX of_column ON halves USING hamming (code) WITH (trees = words);
+SELECT bands FROM hamming_index_stats('of_column');
+SELECT id FROM halves WHERE hamming(code, :'q') <= 9 ORDER BY id;
+CREATE INDEX of_one_word ON halves USING hamming ((a::bit(40))) WITH (trees = words);
+SELECT id FROM halves WHERE hamming(a::bit(40), (SELECT a::bit(40) FROM halves WHERE id = 5)) <= 3 ORDER BY id;
 DROP TABLE halves;
 -- codes that the table keeps compressed
 CREATE TABLE squeezed (id integer, code bit(8192), filler text);
