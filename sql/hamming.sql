@@ -29,7 +29,10 @@ COMMENT ON OPERATOR FAMILY hamming_bit_ops USING hamming IS
 -- For exclusion constraints: the index finds centers, and the executor compares the balls.
 
 CREATE OPERATOR CLASS hamming_ball_ops DEFAULT FOR TYPE hamming_ball USING hamming AS
-    OPERATOR 3 ~ (hamming_ball, hamming_ball);
+    OPERATOR 3 ~ (hamming_ball, hamming_ball),
+    -- An index on hamming_ball(si, 12) is also searched by si.
+    OPERATOR 1 <@ (bigint, hamming_ball),
+    OPERATOR 15 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops;
 COMMENT ON OPERATOR CLASS hamming_ball_ops USING hamming IS
     'balls that contain each other''s center, for exclusion constraints';
 COMMENT ON OPERATOR FAMILY hamming_ball_ops USING hamming IS

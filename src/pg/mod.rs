@@ -14,6 +14,7 @@ pub(crate) mod encoding;
 pub(crate) mod error;
 pub(crate) mod executor;
 pub(crate) mod expr;
+mod forms;
 pub(crate) mod interrupts;
 pub(crate) mod join_tree;
 pub(crate) mod memory;

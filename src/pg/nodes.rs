@@ -20,12 +20,17 @@ macro_rules! tagged {
 }
 tagged!(
     BitmapHeapPath T_BitmapHeapPath,
+    BooleanTest T_BooleanTest,
+    CaseExpr T_CaseExpr,
+    CaseWhen T_CaseWhen,
+    CoalesceExpr T_CoalesceExpr,
     Const T_Const,
     CustomPath T_CustomPath,
     CustomScan T_CustomScan,
     FuncExpr T_FuncExpr,
     IndexClause T_IndexClause,
     IndexPath T_IndexPath,
+    MinMaxExpr T_MinMaxExpr,
     NullTest T_NullTest,
     OpExpr T_OpExpr,
     PlaceHolderVar T_PlaceHolderVar,

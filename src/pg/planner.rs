@@ -56,6 +56,19 @@ impl<'p> Planner<'p> {
         unsafe { self.0.as_ref() }
     }
 
+    /// The UNION ALL that a table is an arm of.
+    pub(crate) fn union_of(self, table: &pg_sys::RelOptInfo) -> Option<&'p pg_sys::RelOptInfo> {
+        let root = self.info();
+        // SAFETY: if there is an array, it has an entry for each relation of the query, which is null unless
+        // the relation is part of another one. The other one was built before its parts.
+        unsafe {
+            let parts = NonNull::new(root.append_rel_array)?;
+            let part = (*parts.as_ptr().add(table.relid as usize)).as_ref()?;
+            let whole = (*root.simple_rel_array.add(part.parent_relid as usize)).as_ref()?;
+            (whole.rtekind == pg_sys::RTEKind::RTE_SUBQUERY).then_some(whole)
+        }
+    }
+
     pub(crate) fn query(self) -> &'p pg_sys::Query {
         // SAFETY: the planner's struct always has a query.
         unsafe { &*self.info().parse }
@@ -241,6 +254,19 @@ pub(crate) unsafe fn changed_indexes(
     unsafe { Exprs::new(relation.indexlist).iter().map(|index| &mut *index.pointer().cast()) }
 }
 
+/// A copy of an array.
+///
+/// # Safety
+/// The array must have so many elements.
+unsafe fn copied<T: Copy>(array: *const T, count: i32) -> *mut T {
+    // SAFETY: there are so many elements, as the caller promises.
+    unsafe {
+        let copy = pg_sys::palloc(size_of::<T>() * count as usize).cast::<T>();
+        copy.copy_from(array, count as usize);
+        copy
+    }
+}
+
 impl<'p> PlannedIndex<'p> {
     /// # Safety
     /// `index` must belong to the query that is being planned.
@@ -265,6 +291,42 @@ impl<'p> PlannedIndex<'p> {
     pub(crate) fn first_type(self) -> Oid {
         // SAFETY: an index has at least one key column.
         unsafe { *self.opcintype }
+    }
+
+    /// The expression that is the first key; `None` if the first key is a column.
+    pub(crate) fn first_expression(self) -> Option<Expr<'p>> {
+        // SAFETY: an index has at least one key column. Its number is 0 if it is an expression, and then the
+        // list of expressions begins with it.
+        unsafe { if *self.indexkeys == 0 { Exprs::new(self.indexprs).get(0) } else { None } }
+    }
+
+    /// Adds an index to the relation that is this one with another first key in place of its first expression:
+    /// a column of the relation or an expression, of another type.
+    ///
+    /// # Safety
+    /// The index must have the values of the key, and its first operator family must support their type. The
+    /// planner must not use the relation until the caller returns.
+    pub(crate) unsafe fn add_with_first_key(self, key: Expr<'p>, type_: Oid) {
+        debug_assert!(self.first_expression().is_some(), "the first key is an expression");
+        // SAFETY: the arrays have an element for each column, and the copies are in the same memory context.
+        // Appending to a list that is not empty does not move the list.
+        unsafe {
+            let other = pg_sys::palloc(size_of::<pg_sys::IndexOptInfo>()).cast::<pg_sys::IndexOptInfo>();
+            other.copy_from(std::ptr::from_ref(self.0), 1);
+            let other = &mut *other;
+            other.indexkeys = copied(other.indexkeys, self.ncolumns);
+            other.opcintype = copied(other.opcintype, self.nkeycolumns);
+            *other.opcintype = type_;
+            let further = pg_sys::list_copy_tail(self.indexprs, 1);
+            match key.cast::<pg_sys::Var>() {
+                Some(column) => {
+                    *other.indexkeys = column.varattno.into();
+                    other.indexprs = further;
+                }
+                None => other.indexprs = Exprs::of(&[key]).and(Exprs::new(further)).pointer(),
+            }
+            pg_sys::lappend((*self.rel).indexlist, std::ptr::from_mut(other).cast());
+        }
     }
 
     /// The conditions of a partial index.

@@ -46,6 +46,8 @@ sub of_bits
 	$tables =~ s/bit\(64\)|bigint/bit(70)/g;
 	$tables =~ s/\b64\b/70/g;
 	$tables =~ s/<~>/<^>/g;
+	# There are no constraints on balls of strings of bits.
+	$tables =~ s/hamming_ball\((\w+), \d+\)/$1/g;
 	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/USING hamming (si, grp)/g;
 	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
 	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;

@@ -35,6 +35,9 @@ my %shapes = (
 	most_similar => [
 		'ORDERED SELECT hamming_similarity(a.si, {q}) AS s FROM {source} AS a {maybe_where|a} ORDER BY s DESC NULLS LAST {limit}',
 		'ORDERED SELECT hamming_similarity(a.si, {q}) AS s, a.id FROM {source} AS a WHERE a.si IS NOT NULL ORDER BY s DESC, a.id {limit}',
+		'ORDERED SELECT {falling|a.si|{q}} AS s FROM {source} AS a {maybe_where|a} ORDER BY s DESC NULLS LAST {limit}',
+		'ORDERED SELECT {falling|a.si|{q}} AS s FROM {source} AS a WHERE a.si IS NOT NULL ORDER BY s DESC {limit}',
+		'ORDERED SELECT {distance|a.si|{q}} * 3 + 1 AS s FROM {source} AS a {maybe_where|a} ORDER BY s {direction} {limit}',
 	],
 	nearest_by_two => [
 		'ORDERED SELECT {distance|a.si|{q}} AS d, {distance|a.si|{q}} AS e FROM {source} AS a {maybe_where|a} ORDER BY d, e {limit}',
@@ -182,9 +185,17 @@ my %parts = (
 		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
 		'{distance|@1|@2} <= (SELECT {i})', '{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
 		'hamming_similarity(@1, @2) >= {similarity}', '{similarity} < hamming_similarity(@1, @2)',
-		'{unindexed|@1|@2}', '{line|@1|@2}',
+		'{unindexed|@1|@2}', '{line|@1|@2}', ('{wrapped|@1|@2}') x 3,
 	],
-	# A radius follows from them if the limit is a constant.
+	# A condition on the distance is implied.
+	wrapped => [
+		'{distance|@1|@2} IN ({i}, {i}, 2)', '{distance|@1|@2} IN (0, 3, 5)', '{distance|@1|@2} = ANY (ARRAY[0, 4, NULL])', '{distance|@1|@2} < ANY (ARRAY[1, 6])', '64 - {distance|@1|@2} IN (64, 61, 60)',
+		'({distance|@1|@2} <= {r}) IS TRUE', '({distance|@1|@2} <= {r} AND @1 IS NOT NULL) IS TRUE', 'coalesce({distance|@1|@2}, 99) <= {i}', 'coalesce({distance|@1|@2}, 2) <= {i}', 'coalesce({distance|@1|@2} <= {r}, false)',
+		'CASE WHEN {distance|@1|@2} <= {r} THEN true ELSE false END', 'CASE WHEN {distance|@1|@2} <= {r} THEN true WHEN {distance|@1|@2} IS NULL THEN false END',
+		'least({distance|@1|@2}, {distance|@1|{q}}) <= {i}', '{i} >= least({distance|@1|@2}, {distance|@1|{q}}, 77)', 'greatest({distance|@1|@2}, {distance|@1|{q}}) < {i}', 'abs({distance|@1|@2}) <= {r}',
+	],
+	falling => [ '64 - {distance|@1|@2}', '1 - {distance|@1|@2} / 64.0', '1 - {distance|@1|@2} / 64.0::double precision', '-2 * {distance|@1|@2}' ],
+	# A radius follows from them.
 	line => [ '1 - hamming(@1, @2) / 64.0 >= {similarity}', '64 - {distance|@1|@2} > 64 - {r}', '{distance|@1|@2} * 3 + 1 <= 3.0 * {i}', '0 <= {i} - {distance|@1|@2}', '100 * hamming_similarity(@1, @2) >= 90' ],
 	unindexed => [
 		'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
@@ -213,7 +224,7 @@ my %parts = (
 		'(SELECT id, grp, (si # other)::TYPE AS si, other FROM computed)', '(SELECT id, grp, (si # 21::TYPE)::TYPE AS si, other FROM computed)' ],
 	lockable     => [ '{table}', 'partial', 'guarded', 'secured' ],
 	changed      => [ '{table}', '{table}', 'partial', 'computed' ],
-	table        => [qw(plain boxed covering tenants pairs several nothing parted family)],
+	table        => [qw(plain boxed covering tenants pairs several nothing parted family balls)],
 );
 
 # The ways to send a query to the server.

@@ -29,7 +29,7 @@ CREATE TABLE public.part_1 PARTITION OF parted FOR VALUES WITH (MODULUS 3, REMAI
 CREATE TABLE public.part_2 PARTITION OF parted FOR VALUES WITH (MODULUS 3, REMAINDER 2);
 DO $$
 DECLARE
-	tables text[] := '{plain,boxed,covering,tenants,pairs,partial,computed,several,nothing,family}';
+	tables text[] := '{plain,boxed,covering,tenants,pairs,partial,computed,several,nothing,family,balls}';
 BEGIN
 	FOR i IN 1..cardinality(tables) LOOP
 		EXECUTE format('CREATE TABLE public.%I (id integer NOT NULL, grp integer, si bigint, other bigint)', tables[i]);
@@ -45,6 +45,7 @@ CREATE VIEW public.united AS SELECT * FROM plain UNION ALL SELECT * FROM boxed W
 
 -- Up to _idx is the name of the kind. Half filled, so that there are several leaves.
 CREATE INDEX hamming_idx ON plain USING hamming (si) WITH (fillfactor = 50);
+CREATE INDEX balls_idx ON balls USING hamming (hamming_ball(si, 5)) WITH (fillfactor = 50);
 CREATE INDEX gist_idx ON boxed USING gist (si gist_hamming_ops) WITH (fillfactor = 50);
 CREATE INDEX include_idx ON covering USING gist (si gist_hamming_ops) INCLUDE (id, grp);
 CREATE INDEX multicolumn_idx ON pairs USING gist (other gist_hamming_ops, si gist_hamming_ops) WITH (fillfactor = 50);

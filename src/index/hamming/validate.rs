@@ -40,7 +40,10 @@ impl Member {
     /// The fault of the operator, if it has one.
     fn fault(&self, input_type: Oid) -> Option<Fault> {
         let function = function_of(self.operator);
-        if self.left_type != input_type {
+        // The centers of balls are codes, by which an index on balls is searched as well.
+        let is_of_centers = self.strategy != NEAR && is_ball(input_type, CodeType::Bigint);
+        let left_type = if is_of_centers { CodeType::Bigint.oid() } else { input_type };
+        if self.left_type != left_type {
             return Some("its left side is not of the type of the operator class".into());
         }
         match self.strategy {
@@ -90,15 +93,17 @@ pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
 
 /// The fault of an operator's function. If there is none, its arguments have the right types.
 fn fault_of_function(strategy: i16, function: Oid, input_type: Oid) -> Option<Fault> {
-    let Some(codes) = CodeType::of(input_type) else {
-        let is_near = strategy == NEAR && is_ours(function, c"hamming_ball_near");
+    let codes = CodeType::of(input_type);
+    if codes.is_none() && strategy == NEAR {
+        let is_near = is_ours(function, c"hamming_ball_near");
         return (!is_near).then_some("it is not ~ of two hamming_ball".into());
-    };
-    let kind = codes.kind();
+    }
+    // An index on balls has their centers.
+    let kind = codes.unwrap_or(CodeType::Bigint).kind();
     let [within, equality, distance] = kind.operators;
     let (is_right, operator) = match strategy {
         WITHIN_BALL => (is_ours(function, kind.within_ball), within),
-        EQUAL => (kind.equal.contains(&function.to_u32()), equality),
+        EQUAL if codes.is_some() => (kind.equal.contains(&function.to_u32()), equality),
         DISTANCE => (is_ours(function, kind.distance), distance),
         _ => return Some("there is no such strategy".into()),
     };
@@ -117,7 +122,7 @@ fn faults(family: Oid, input_type: Oid) -> Vec<String> {
 fn strategies_of_first(input_type: Oid) -> Option<&'static [i16]> {
     match CodeType::of(input_type) {
         Some(codes) if input_type == codes.oid() => Some(&[WITHIN_BALL, EQUAL, DISTANCE]),
-        _ => is_ball(input_type, CodeType::Bigint).then_some(&[NEAR]),
+        _ => is_ball(input_type, CodeType::Bigint).then_some(&[NEAR, WITHIN_BALL, DISTANCE]),
     }
 }
 

@@ -8,7 +8,7 @@ pub(crate) const WITHIN_BALL: i16 = 1;
 pub(crate) const EQUAL: i16 = 2;
 /// `hamming_ball ~ hamming_ball`.
 pub(crate) const NEAR: i16 = 3;
-/// `bigint <~> bigint`, in ORDER BY.
+/// `bigint <~> bigint`, in ORDER BY. In `hamming_ball_ops`, like `WITHIN_BALL`, of the centers of balls.
 pub(crate) const DISTANCE: i16 = 15;
 const _: () = assert!(WITHIN_BALL < DISTANCE && EQUAL < DISTANCE && NEAR < DISTANCE);
 

@@ -1,7 +1,7 @@
 //! Reads comparisons of a distance or a similarity with a number, and computes the radius that they ask for.
 
 use super::expressions::{CodePair, FLOAT_FAMILY, Measured, Rewritten};
-use super::line::{Line, number_of};
+use super::line::{Line, number_of, widened};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::Expr;
 use hamming::code::radius_of_similarity;
@@ -9,7 +9,7 @@ use pgrx::pg_sys::{self, Oid};
 
 /// The B-tree families of integers, floating-point numbers and numerics. Each distance, similarity and limit
 /// has a type of one of these families, or is cast to one.
-const FAMILIES: [Oid; 3] = [pg_sys::INTEGER_BTREE_FAM_OID, FLOAT_FAMILY, Oid::from_u32(1988)];
+pub(super) const FAMILIES: [Oid; 3] = [pg_sys::INTEGER_BTREE_FAM_OID, FLOAT_FAMILY, Oid::from_u32(1988)];
 /// Types of limits that a distance or a similarity is compared with.
 pub(super) const FLOAT_TYPES: [Oid; 2] = [pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
 /// Types of limits that only a distance is compared with.
@@ -47,7 +47,7 @@ pub(super) struct Comparison<'a> {
     sign: Sign,
     limit: Expr<'a>,
     /// The radius if something is computed with the distance.
-    computed: Option<i32>,
+    computed: Option<Expr<'a>>,
 }
 
 impl<'a> Comparison<'a> {
@@ -68,7 +68,10 @@ impl<'a> Comparison<'a> {
         })?;
         let computed = match line.is_plain {
             true => None,
-            false => Some(line.radius(number_of(limit)?)?),
+            false if limit.value().is_some() => Some(Expr::integer(line.radius(number_of(limit)?)?)),
+            false if !limit.has_columns() => Some(line.radius_call(limit, ours)?),
+            // An index could not be searched, and the distance would be computed twice.
+            false => return None,
         };
         let measured = line.measured;
         // With `=`, the comparison is kept next to the new condition; and the radius of a similarity contains
@@ -102,10 +105,28 @@ impl<'a> Comparison<'a> {
         Rewritten { within, replaces: !is_implied }
     }
 
+    /// The condition that a distance is at most as large as for one of the elements of an array: what
+    /// `distance = ANY (array)`, or IN, implies.
+    pub(super) fn with_any(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<Rewritten<'a>> {
+        let any = expr.as_any()?;
+        let [value, array] = any.args()?;
+        let line = Line::read(value, ours)?;
+        let strategy = FAMILIES.into_iter().map(|family| any.strategy_in(family)).max()?;
+        Sign::of(if line.is_rising() { strategy } else { exchanged(strategy) })?;
+        let numbers = array.elements()?.into_iter().map(number_of).collect::<Option<Vec<_>>>()?;
+        let farthest = numbers.into_iter().reduce(|a, b| line.farther(a, b));
+        let radius = farthest.map_or(Some(-1), |number| line.radius(number))?;
+        if expr.is_volatile() {
+            return None;
+        }
+        let within = line.measured.pair.copied().as_condition(Expr::integer(radius));
+        Some(Rewritten { within, replaces: false })
+    }
+
     /// The radius as an integer: a constant if the limit is one, otherwise a function call.
     fn radius(&self, ours: &ExtensionOids) -> Expr<'a> {
         if let Some(radius) = self.computed {
-            return Expr::integer(radius);
+            return radius;
         }
         let limit = widened(self.limit);
         let [inclusive, exclusive] = [true, false].map(|inclusive| self.known_radius(limit, inclusive, ours));
@@ -150,15 +171,4 @@ impl<'a> Comparison<'a> {
         let bits = self.measured.pair.bits().map_or_else(length, |bits| Expr::integer(bits as i32));
         Expr::function(ours.radius_of_similarity(inclusive), integer, &[limit, bits])
     }
-}
-
-/// A copy of the number, cast to the widest type of its B-tree family.
-pub(super) fn widened(number: Expr) -> Expr {
-    let (cast, type_) = match number.type_() {
-        pg_sys::INT2OID => (pg_sys::F_INT8_INT2, pg_sys::INT8OID),
-        pg_sys::INT4OID => (pg_sys::F_INT8_INT4, pg_sys::INT8OID),
-        pg_sys::FLOAT4OID => (pg_sys::F_FLOAT8_FLOAT4, pg_sys::FLOAT8OID),
-        _ => return number.copy(),
-    };
-    Expr::function(Oid::from(cast), type_, &[number.copy()]).simplified()
 }

@@ -2,7 +2,7 @@
 //! rewrites the query, and changes the descriptions of the relation's indexes.
 
 use super::indexes::prepare;
-use super::lists::change_conditions;
+use super::lists::{change_conditions, change_conditions_of};
 use super::order::rewrite_order;
 use super::rewrite::rewrite_and;
 use crate::pg::catalog::oids::ExtensionOids;
@@ -95,12 +95,13 @@ fn prepare_relation(
         return;
     }
     let Some((planner, ours)) = planner.zip(ExtensionOids::known()) else { return };
-    // The conditions of partitions are copies of their parent's, which have been rewritten.
     if relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
         if is_first_table(planner.info(), relation) {
             change_conditions(planner.query(), &mut |list| rewrite_and(list, &ours));
         }
         rewrite_order(planner, relation, &ours);
+    } else if let Some(united) = planner.union_of(relation) {
+        change_conditions_of(united, &mut |list| rewrite_and(list, &ours));
     }
     prepare(planner, relation, &ours);
 }

@@ -13,6 +13,7 @@ use pgrx::pg_sys;
 
 /// Called once for each relation of a query, before the planner looks for paths.
 pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo, ours: &'p ExtensionOids) {
+    add_indexes_of_centers(relation, ours);
     // SAFETY: the planner and its other hooks do not read the indexes until this function returns.
     for index in unsafe { changed_indexes(relation) } {
         rewrite_predicate(index, ours);
@@ -35,6 +36,29 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
             index.amcanorderbyop &= can_order;
             // A search of fingerprints takes less time than starting a worker.
             index.amcanparallel &= can_divide;
+        }
+    }
+}
+
+/// For each index on balls, such as the one of a constraint `EXCLUDE USING hamming (hamming_ball(si, 12) WITH ~)`,
+/// adds an index on the centers of these balls to the relation. The trees contain the centers, so a search for
+/// codes within any radius finds the same rows in the index on balls as in one on `si`.
+fn add_indexes_of_centers<'p>(relation: &'p pg_sys::RelOptInfo, ours: &'p ExtensionOids) {
+    let integers = || ours.codes().filter(|oids| oids.codes.is_integer());
+    let center_of = |index: PlannedIndex<'p>| {
+        let call = index.first_expression()?.as_function()?;
+        let oids = integers().find(|oids| oids.ball == call.id && oids.ball_type == index.first_type())?;
+        let [center, radius] = call.args()?;
+        // If the radius of a row is NULL, so is its ball, and the index lacks the center.
+        radius.value().map(|_| (center, oids.codes.oid()))
+    };
+    // The list grows in the loop.
+    let indexes: Vec<_> = PlannedIndex::all(relation).collect(); // Bounded: the indexes of a table.
+    for index in indexes.into_iter().filter(|index| is_hamming(index)) {
+        if let Some((center, type_)) = center_of(index) {
+            // SAFETY: the index has the centers, and `hamming_ball_ops` supports their type. The planner calls
+            // our hook, and waits until it returns.
+            unsafe { index.add_with_first_key(center, type_) }
         }
     }
 }

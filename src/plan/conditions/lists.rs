@@ -2,6 +2,7 @@
 
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::join_tree::{Conditions, JoinTree};
+use crate::pg::nodes::elements;
 use pgrx::pg_sys;
 
 /// Calls `change` for each list of conditions of a query, and stores its result there. All conditions of a
@@ -21,6 +22,28 @@ pub(super) fn change_conditions<'p>(
             for level in 0..Exprs::new(levels).len() {
                 let place = &raw mut (*(*levels).elements.add(level)).ptr_value;
                 change_list(Conditions::new(place.cast()), change);
+            }
+        }
+    }
+}
+
+/// Calls `change` for each condition on a UNION ALL, and stores its result there.
+///
+/// If a query has no tables but those of a UNION ALL, the planner has assigned the conditions to the UNION ALL
+/// before it calls our hook for the first table. It copies them for each table after the hook has returned, and
+/// then divides AND into conditions of their own. The conditions of partitions, which are copied in the same
+/// way, have been rewritten in the query.
+pub(super) fn change_conditions_of<'p>(
+    united: &'p pg_sys::RelOptInfo,
+    change: &mut dyn FnMut(Exprs<'p>) -> Exprs<'p>,
+) {
+    // SAFETY: a relation has lists of conditions, which are expressions.
+    unsafe {
+        for clause in elements(united.baserestrictinfo) {
+            let clause = clause.cast::<pg_sys::RestrictInfo>();
+            let changed = change(Exprs::of(&[Expr::new((*clause).clause)]));
+            if let Some(condition) = Expr::all_of(changed) {
+                (*clause).clause = condition.pointer().cast();
             }
         }
     }

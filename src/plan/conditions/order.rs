@@ -1,11 +1,15 @@
-//! Replaces a sort by falling similarity with a sort by rising distance, which an index can serve.
+//! Replaces a sort by falling similarity, or by what is computed with a distance, with a sort by rising
+//! distance, which an index can serve.
 //!
-//! `hamming_similarity(a, b) DESC` and `a <~> b` give the same order with the same ties, except for NULLs:
-//! DESC puts them first, and an index returns them last. So the key is replaced if the query says NULLS LAST,
-//! or if the similarity is NULL in no row or in all. The query then looks as if the parser had read an ORDER
-//! BY with `a <~> b`. The planner reads the sort keys after our hook has run.
+//! `hamming_similarity(a, b) DESC` and `a <~> b` give the same order with the same ties, and so does any
+//! [`Line`], such as `64 - hamming(a, b) DESC`. NULLs are an exception: DESC puts them first, and an index
+//! returns them last. So the key is replaced if the query says NULLS LAST, or if the codes are NULL in no row
+//! or in all. The query then looks as if the parser had read an ORDER BY with `a <~> b`. The planner reads the
+//! sort keys after our hook has run.
 
-use super::expressions::{CodePair, FLOAT_FAMILY, Measured};
+use super::comparison::FAMILIES;
+use super::expressions::{CodePair, Measured};
+use super::line::Line;
 use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::is_declared_not_null;
@@ -30,17 +34,21 @@ pub(super) fn rewrite_order<'p>(
         for clause in elements(query.sortClause) {
             let key = &*clause.cast::<pg_sys::SortGroupClause>();
             let entry = pg_sys::get_sortgroupclause_tle((&raw const *key).cast_mut(), query.targetList);
-            let similarity = Expr::new((*entry).expr);
-            let Some(Measured { pair, is_similarity: true }) = Measured::of(similarity, ours) else {
+            let sorted = Expr::new((*entry).expr);
+            // A distance itself needs no replacement.
+            if Measured::of(sorted, ours).is_some_and(|measured| !measured.is_similarity) {
                 continue;
-            };
-            let strategy = strategy_in(key.sortop, FLOAT_FAMILY);
-            let is_falling = strategy as u32 == pg_sys::BTGreaterStrategyNumber;
+            }
+            let Some(line) = Line::read(sorted, ours) else { continue };
+            let pair = line.measured.pair;
+            let strategy = FAMILIES.into_iter().map(|family| strategy_in(key.sortop, family)).max();
+            let rising =
+                if line.is_rising() { pg_sys::BTLessStrategyNumber } else { pg_sys::BTGreaterStrategyNumber };
             let never_null = |side| is_never_null(planner, relation, side);
-            if is_falling
-                && has_one_length(pair)
-                && !similarity.is_volatile()
-                && !PlannedIndex::all(relation).any(|index| Exprs::new(index.indexprs).contains(similarity))
+            if strategy == Some(rising as i32)
+                && (!line.measured.is_similarity || has_one_length(pair))
+                && !sorted.is_volatile()
+                && !PlannedIndex::all(relation).any(|index| Exprs::new(index.indexprs).contains(sorted))
                 && (!key.nulls_first || [pair.a, pair.b].into_iter().all(never_null))
             {
                 *clause = sort_by(planner, pair.distance(), &mut *entry).cast();
@@ -66,8 +74,8 @@ fn has_one_length(pair: CodePair<'_>) -> bool {
     pair.bits().is_some() || [pair.a, pair.b].iter().any(|side| !side.has_columns())
 }
 
-/// A sort key for the distance. The distance replaces the similarity in the target list if the query does not
-/// return the similarity; otherwise it gets a new entry.
+/// A sort key for the distance. The distance replaces the sorted value in the target list if the query does not
+/// return that value; otherwise it gets a new entry.
 fn sort_by(
     planner: Planner,
     distance: Expr,

@@ -6,8 +6,9 @@
 //!
 //! `sketch_overlaps(a, b)` is already such a call. PostgreSQL's own `&&` is left alone.
 
-use super::comparison::{FLOAT_TYPES, exchanged, widened};
+use super::comparison::{FLOAT_TYPES, exchanged};
 use super::expressions::{FLOAT_FAMILY, Rewritten};
+use super::line::widened;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::expr::Expr;

@@ -53,6 +53,69 @@ SELECT plan('SELECT id FROM document WHERE hamming_within(si, 42, 6)');
 SELECT plan('SELECT id FROM document WHERE hamming_within(42, si, 6)');
 SELECT plan('SELECT id FROM document WHERE si <@ hamming_ball(42, 6)');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= NULL');
+-- a radius that is implied by what contains the distance
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) IN (0, 1, 2)');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = ANY (''{0,NULL,3}'')');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42)::bigint IN (0, 1, 2)');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) < ANY (''{}'')');
+SELECT plan('SELECT id FROM document WHERE 64 - hamming(si, 42) IN (64, 60)');
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) <= 6) IS TRUE');
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) <= 6 AND tenant_id > 3) IS TRUE');
+SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42) <= 6, false)');
+SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42), 99) <= 6');
+SELECT plan('SELECT id FROM document WHERE CASE WHEN hamming(si, 42) <= 6 THEN true ELSE false END');
+SELECT plan('SELECT id FROM document WHERE abs(hamming(si, 42)) <= 6');
+SELECT plan('SELECT id FROM document WHERE least(hamming(si, 42), hamming(si, -1)) <= 6');
+SELECT plan('SELECT id FROM document WHERE 6 > greatest(hamming(si, 42), hamming(si, 43))');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 3 OR (hamming(si, -1) <= 3) IS TRUE');
+-- a filter on a UNION ALL
+SELECT plan('SELECT id FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM probe OFFSET 0) AS u WHERE hamming(si, 42) <= 6');
+SELECT plan('SELECT id FROM (SELECT id, si FROM document UNION ALL SELECT id, other FROM document) AS u WHERE hamming(si, 42) <= 6');
+SELECT plan('SELECT id FROM (SELECT id, si FROM document UNION ALL SELECT id, si # 1 FROM document) AS u WHERE hamming(si, 42) = 6 OR hamming(si, 43) <= 2');
+SELECT plan('SELECT id FROM (SELECT id, si FROM document WHERE tenant_id = 3 UNION ALL SELECT id, si FROM document) AS u WHERE hamming(si, 42) IN (0, 2) AND id > 3');
+-- an index on balls, as a constraint makes it, is an index on their centers as well, for any radius
+CREATE TABLE balls AS SELECT id, tenant_id, si FROM document UNION ALL SELECT -i, i, NULL FROM generate_series(1, 5) AS i;
+CREATE INDEX of_balls ON balls USING hamming (hamming_ball(si, 5), tenant_id);
+ANALYZE balls;
+SELECT plan('SELECT id FROM balls WHERE hamming(si, 42) <= 20 AND tenant_id = 3');
+SELECT plan('SELECT id FROM balls WHERE hamming(si, 42) <= 3');
+SELECT plan('SELECT id FROM balls WHERE si = 42');
+SELECT plan('SELECT id FROM balls WHERE si IS NULL');
+SELECT plan('SELECT id FROM balls ORDER BY hamming(si, 42) LIMIT 3');
+SELECT plan('SELECT id FROM balls WHERE hamming_ball(si, 5) ~ hamming_ball(42, 5)');
+SELECT count(*) FROM balls WHERE hamming(si, 42) <= 20 AND tenant_id = 3;
+SELECT count(*) FROM balls WHERE bit_count((si # 42)::bit(64)) <= 20 AND tenant_id = 3;
+SELECT id FROM balls WHERE si IS NULL ORDER BY id;
+DROP INDEX of_balls;
+-- a radius that may be NULL
+CREATE INDEX of_balls ON balls USING hamming (hamming_ball(si, tenant_id));
+SELECT plan('SELECT id FROM balls WHERE hamming(si, 42) <= 3');
+DROP TABLE balls;
+-- parameters, whatever is computed with the distance
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_integer (bigint, integer) AS SELECT count(*) FROM document WHERE 64 - hamming(si, $1) >= $2;
+PREPARE of_numeric (bigint, numeric) AS SELECT count(*) FROM document WHERE 1 - hamming(si, $1) / 64.0 >= $2;
+PREPARE of_double (bigint, float8) AS SELECT count(*) FROM document WHERE hamming(si, $1) * 0.5::float8 < $2;
+SELECT line FROM plan('EXECUTE of_integer (42, 60)') AS line;
+SELECT line FROM plan('EXECUTE of_numeric (42, 0.9)') AS line;
+SELECT line FROM plan('EXECUTE of_double (42, 3)') AS line;
+EXECUTE of_integer (42, 40);
+EXECUTE of_integer (42, -2147483648);
+EXECUTE of_integer (42, NULL);
+EXECUTE of_numeric (42, 0.6);
+EXECUTE of_numeric (42, 'NaN');
+EXECUTE of_numeric (42, -1e400);
+EXECUTE of_numeric (42, 1e400);
+EXECUTE of_double (42, 12);
+EXECUTE of_double (42, 'NaN');
+EXECUTE of_double (42, 1e308);
+EXECUTE of_double (42, '-Infinity');
+SELECT count(*) FILTER (WHERE 64 - d >= 40) AS of_integer, count(*) FILTER (WHERE 1 - d / 64.0 >= 0.6) AS of_numeric, count(*) FILTER (WHERE d * 0.5 < 12) AS of_double, count(d) AS of_all
+FROM (SELECT bit_count((si # 42)::bit(64)) AS d FROM document) AS s;
+DEALLOCATE of_integer;
+DEALLOCATE of_numeric;
+DEALLOCATE of_double;
+RESET plan_cache_mode;
 -- a second comparison with the same radius
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 6 AND hamming(si, 42) < 7');
 -- nearest

@@ -87,9 +87,16 @@ SELECT plan('SELECT id FROM document WHERE 64 - hamming(si, 42) >= id');
 SELECT plan('SELECT id FROM document WHERE 64 - hamming(si, 42) <= 58');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) / 2 <= 3');
 SELECT plan('SELECT id FROM document WHERE ((hamming(si, 42) / 1e18 + 1e6) - 1e6) * 1e18 <= 6');
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) IN (0, 1, 2)');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <> 6');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <> ANY (''{0,1}'')');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = ALL (''{0,1}'')');
 SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42), 0) <= 6');
+SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42), id) <= 6');
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) <= 6) IS NOT FALSE');
+SELECT plan('SELECT id FROM document WHERE CASE WHEN id > 5 THEN hamming(si, 42) <= 6 ELSE false END');
+SELECT plan('SELECT id FROM document WHERE least(hamming(si, 42), id) <= 6');
+-- what does not name the extension is not touched
+SELECT plan('SELECT id FROM document WHERE (id <= 6) IS TRUE AND CASE WHEN id > 5 THEN true ELSE false END');
 -- every comparison with every kind of limit, constant or not, finds the same as arithmetic on counted bits
 CREATE TABLE at_distance AS
 SELECT 65 * n + d AS id, d, 42 # CASE d WHEN 64 THEN -1::bigint ELSE ~(-1::bigint << d) END AS si FROM generate_series(0, 64) AS d, generate_series(0, 9) AS n;
@@ -136,6 +143,14 @@ FROM unnest('{real, double precision, numeric}'::text[]) AS type,
      (VALUES ('64 - hamming(si, 42)', '>='), ('64 - hamming(si, 42)', '='), ('1 - hamming(si, 42) / 64.0', '>='), ('1 - hamming(si, 42) / 64.0', '>'), ('hamming(si, 42) * 3 - 7', '<'), ('hamming(si, 42) + 0.1::float8 - 0.1', '<'),
              ('(hamming(si, 42) + 1) / -3.0::float8', '>='), ('1 - (100 - hamming(si, 42)) * 1e-6', '<='), ('100 * hamming_similarity(si, 42)', '>')) AS c (measure, operator);
 -- nearest by similarity: NULLs would come first, so that the column has to be declared NOT NULL, or a condition or NULLS LAST to exclude them
+-- what is computed with the distance
+SELECT plan('SELECT id FROM document ORDER BY 64 - hamming(sure, 42) DESC LIMIT 5');
+SELECT plan('SELECT id FROM document ORDER BY 1 - hamming(sure, 42) / 64.0 DESC LIMIT 5');
+SELECT plan('SELECT id, 64 - hamming(si, 42) FROM document ORDER BY 2 DESC NULLS LAST LIMIT 5');
+SELECT plan('SELECT id FROM document ORDER BY hamming(sure, 42)::real + 1 LIMIT 5');
+SELECT plan('SELECT id FROM document ORDER BY 64 - hamming(si, 42) DESC LIMIT 5');
+SELECT plan('SELECT id FROM document ORDER BY 64 - hamming(sure, 42) LIMIT 5');
+-- similarity
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
 SELECT plan('SELECT id, hamming_similarity(42, sure) AS s FROM document ORDER BY s DESC LIMIT 3');
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(si, 42) DESC NULLS LAST LIMIT 3');
@@ -191,7 +206,7 @@ DECLARE
 BEGIN
     FOREACH by_index IN ARRAY '{true, false}'::boolean[] LOOP
         PERFORM set_config('enable_indexscan', by_index::text, true), set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_sort', (NOT by_index)::text, true);
-        EXECUTE 'SELECT array_agg(q.*)::text FROM (' || CASE WHEN by_index THEN query ELSE replace(query, ' DESC', ' + 0 DESC') END || ') AS q' INTO answer;
+        EXECUTE 'SELECT array_agg(q.*)::text FROM (' || CASE WHEN by_index THEN query ELSE replace(query, ' DESC', ' ^ 1 DESC') END || ') AS q' INTO answer;
         answers := answers || answer;
     END LOOP;
     IF answers[1] IS DISTINCT FROM answers[2] THEN
@@ -210,6 +225,12 @@ SELECT order_disagreements(format(query, q, n)) FROM unnest('{42, -1, NULL, 8198
     'SELECT p.id, s FROM probe AS p, LATERAL (SELECT hamming_similarity(sure, p.si # %L::bigint) AS s FROM document ORDER BY hamming_similarity(sure, p.si # %1$L::bigint) DESC LIMIT %2$s) AS n',
     'SELECT d.id, hamming_similarity(d.sure, %L) AS s FROM probe AS p LEFT JOIN document AS d ON p.id = d.id + 1 ORDER BY hamming_similarity(d.sure, %1$L) DESC, p.id LIMIT %2$s',
     'SELECT max(hamming_similarity(si, %L)) AS s FROM document']) AS query;
+-- what is computed with the distance, as the same without an index: a power is not understood
+SELECT order_disagreements(format(query, q, n)) FROM unnest('{42, -1, NULL}'::bigint[]) AS q, unnest('{1, 30, 6000}'::integer[]) AS n, unnest(ARRAY[
+    'SELECT 64 - hamming(si, %L) AS s FROM document ORDER BY (64 - hamming(si, %1$L)) DESC NULLS LAST LIMIT %2$s',
+    'SELECT 64 - hamming(sure, %L) AS s FROM document ORDER BY (64 - hamming(sure, %1$L)) DESC LIMIT %2$s',
+    'SELECT 1 - hamming(sure, %L) / 64.0 AS s FROM document ORDER BY (1 - hamming(sure, %1$L) / 64.0) DESC LIMIT %2$s',
+    'SELECT 100 * hamming_similarity(sure, %L) AS s FROM document ORDER BY (100 * hamming_similarity(sure, %1$L)) DESC LIMIT %2$s']) AS query;
 -- the distance that is sorted by is not an output column
 CREATE FUNCTION most_similar(bigint) RETURNS float8 LANGUAGE sql STABLE AS $$ SELECT hamming_similarity(sure, $1) FROM document ORDER BY 1 DESC LIMIT 1 $$;
 SELECT most_similar(42), (SELECT * FROM most_similar(-1));
