@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader, RawIOBase
 from pathlib import Path
+from socket import socket
 from threading import BoundedSemaphore
+from time import monotonic
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 import psycopg
@@ -23,6 +26,12 @@ from .layout import Fields, Page, Refused, refusal, server_error
 from .queries import Queries
 from .safety import Unsuitable
 from .table import Table
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+    # The latter for servers of datagrams.
+    Request = socket | tuple[bytes, socket]
 
 ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
     "/": pages.search,
@@ -37,6 +46,12 @@ ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
 LARGEST_REFUSED = 100_000_000
 # Bytes and lines of a request's header. A browser sends a few kB, most of it cookies of other servers of this machine.
 LARGEST_HEADER, MOST_LINES = 32_768, 100
+# Requests that are received, answered or sent at once. Each has a thread. A browser sends up to six.
+MOST_CONNECTIONS = 32
+# The memory for a form is several times its size. Larger ones than this are received and answered four at a time.
+LARGEST_SMALL_FORM, MOST_LARGE_FORMS = 100_000, 4
+# Seconds in which a request has to arrive, in which an answer has to be read, and that a large form waits for its turn.
+TIME_LIMIT = 30.0
 LOOPBACK = "127.0.0.1"
 HOSTS = {LOOPBACK, "localhost"}
 
@@ -59,6 +74,12 @@ KINDS = [
     ]
 ]
 
+# The answer to a connection that is refused.
+BUSY = (
+    b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Type: text/plain\r\n\r\n"
+    b"The explorer has too many connections. Try again in a few seconds.\n"
+)
+
 
 class Server(ThreadingHTTPServer):
     """Answers requests about one table, at most four at a time."""
@@ -67,7 +88,64 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, table: Table, port: int) -> None:
         self.table, self.turns = table, BoundedSemaphore(4)
+        self.connections = BoundedSemaphore(MOST_CONNECTIONS)
+        self.large_forms = BoundedSemaphore(MOST_LARGE_FORMS)
         super().__init__((LOOPBACK, port), Handler)
+
+    def process_request(self, request: Request, client_address: object) -> None:
+        """Starts a thread for a connection, or refuses the connection if there are too many."""
+        if not self.connections.acquire(blocking=False):
+            assert isinstance(request, socket)
+            refuse(request)
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            # There is no thread that would do it.
+            self.connections.release()
+            raise
+
+    def process_request_thread(self, request: Request, client_address: object) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.connections.release()
+
+
+def refuse(connection: socket) -> None:
+    """Sends an answer without waiting for anything, because no other visitor is served meanwhile."""
+    connection.setblocking(False)
+    with suppress(OSError):
+        connection.sendall(BUSY)
+    # What has arrived and is not read would take the answer away from the visitor.
+    with suppress(OSError):
+        connection.recv(LARGEST_HEADER)
+
+
+class Incoming(RawIOBase):
+    """What a visitor sends, which has to arrive within a number of seconds, in however many pieces."""
+
+    def __init__(self, connection: socket, seconds: float) -> None:
+        self.connection, self.seconds = connection, seconds
+        self.begin()
+
+    def begin(self) -> None:
+        """From now on, the visitor has the whole time."""
+        self.end = monotonic() + self.seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        left = self.end - monotonic()
+        if left <= 0:
+            raise TimeoutError("A request took too long.")
+        self.connection.settimeout(left)
+        try:
+            return self.connection.recv_into(buffer)
+        finally:
+            self.connection.settimeout(self.seconds)
 
 
 class Header(BufferedIOBase):
@@ -99,8 +177,14 @@ class Handler(BaseHTTPRequestHandler):
 
     server: Server
     server_version, sys_version = "explorer", ""
-    # Seconds that a visitor may be silent.
-    timeout = 30
+    timeout = TIME_LIMIT
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.incoming = Incoming(self.connection, TIME_LIMIT)
+        # Not more than this much of a form is read before its turn.
+        self.rfile = BufferedReader(self.incoming, buffer_size=8_192)
 
     def parse_request(self) -> bool:
         source = self.rfile
@@ -119,7 +203,20 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(self.address_fields)
 
     def do_POST(self) -> None:
-        self.answer(self.form_fields)
+        length = self.form_length()
+        if length is None or not LARGEST_SMALL_FORM < length <= LARGEST_BODY:
+            self.answer(self.form_fields)
+            return
+        # Nothing of a large form is read before it has a turn, which it keeps until its answer has been sent.
+        has_turn = self.server.large_forms.acquire(timeout=TIME_LIMIT)
+        self.incoming.begin()
+        if not has_turn:
+            self.answer(self.form_without_a_turn)
+            return
+        try:
+            self.answer(self.form_fields)
+        finally:
+            self.server.large_forms.release()
 
     def answer(self, fields: Callable[[], Fields]) -> None:
         """Finds the page and sends it, or one that says why not."""
@@ -180,16 +277,25 @@ class Handler(BaseHTTPRequestHandler):
     def address_fields(self) -> Fields:
         return Fields(parse_qsl(self.path.partition("?")[2]))
 
+    def form_length(self) -> int | None:
+        """The number of bytes of a form. None if the request does not say it."""
+        length = self.headers.get("Content-Length", "")[:12]
+        return int(length) if length.isascii() and length.isdigit() else None
+
     def form_fields(self) -> Fields:
         """The fields of a form, whose type and length are checked before it is read."""
-        length = self.headers.get("Content-Length", "")[:12]
-        if not (length.isascii() and length.isdigit()):
+        length = self.form_length()
+        if length is None:
             raise unknown()
         boundary = boundary_of(self.headers.get("Content-Type", ""))
-        if boundary is None or int(length) > LARGEST_BODY:
-            self.throw_away(min(int(length), LARGEST_REFUSED))
+        if boundary is None or length > LARGEST_BODY:
+            self.throw_away(min(length, LARGEST_REFUSED))
             raise too_large() if boundary else unknown()
-        return read_form(boundary, self.rfile.read(int(length)))
+        return read_form(boundary, self.rfile.read(length))
+
+    def form_without_a_turn(self) -> Fields:
+        self.throw_away(self.form_length() or 0)
+        raise Refused(503, "Other large texts are being searched for", "Try again in a few seconds.")
 
     def throw_away(self, length: int) -> None:
         while length > 0 and (piece := self.rfile.read(min(length, 65_536))):
