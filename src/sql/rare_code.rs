@@ -5,6 +5,13 @@
 //! and indexes can use it, and dumps and subscribers have the same weights. All statements run with the
 //! rights of the caller. They call nothing that the owner of the table could have written, apart from what a
 //! SELECT of the texts runs as well.
+//!
+//! The function is written in PL/pgSQL, because each plan and each EXPLAIN would contain the weights if it
+//! were inlined. A function in SQL that PostgreSQL cannot inline starts its executor for each text, and
+//! parses its weights for each statement; PL/pgSQL evaluates the expression directly, and parses it once in
+//! a session. Such a body names our function, on which the created one would not depend. So the latter
+//! returns a domain of the extension, on which it does depend. The domain also tells the planner the number
+//! of bits, since the result of a function has no type modifier of its own.
 
 use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::encoding::for_message;
@@ -20,6 +27,10 @@ pg_functions!(create_rare_code);
 /// The schema of new functions, if the caller may not create a function there; empty if there is none.
 const MAY_NOT_CREATE: &[u8] = b"SELECT pg_catalog.concat(schema) FROM pg_catalog.current_schema() AS schema
     WHERE pg_catalog.has_schema_privilege(schema, 'CREATE') IS NOT TRUE";
+
+/// A row if the caller may not create functions in the language; an error if there is no such language.
+const MAY_NOT_USE_LANGUAGE: &[u8] =
+    b"SELECT 1 WHERE pg_catalog.has_language_privilege('plpgsql'::pg_catalog.text, 'USAGE'::pg_catalog.text) IS NOT TRUE";
 
 /// Makes the function, and returns it.
 fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, SqlError> {
@@ -42,17 +53,22 @@ fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, S
     if let Some(schema) = run(&[MAY_NOT_CREATE])? {
         return Err(may_not_create(&schema));
     }
+    if run(&[MAY_NOT_USE_LANGUAGE])?.is_some() {
+        return Err(may_not_use_language());
+    }
     let find: [&[u8]; 3] = [b"SELECT pg_catalog.to_regprocedure(", &signature, b")::pg_catalog.oid"];
     if run(&find)?.is_some() {
         return Err(already_exists(name));
     }
     let statements = run(&[
-        b"SELECT pg_catalog.format('CREATE FUNCTION %1$s RETURNS bit(256) IMMUTABLE STRICT PARALLEL SAFE
-            RETURN %2$s.rare_code($1, %3$L::pg_catalog.bytea); COMMENT ON FUNCTION %1$s IS %4$L', ",
+        b"SELECT pg_catalog.format('CREATE FUNCTION %1$s RETURNS %2$s.rare_code
+            LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5000 AS %3$L; COMMENT ON FUNCTION %1$s IS %4$L', ",
         &signature,
         b", ",
         literal(&schema).to_bytes(),
-        b", weights, pg_catalog.format('code of rare pairs of words, with the weights of %s texts of %s, %s',
+        b", pg_catalog.format('BEGIN RETURN %s.rare_code($1, pg_catalog.decode(%L, ''base64'')); END', ",
+        literal(&schema).to_bytes(),
+        b", pg_catalog.encode(weights, 'base64')), pg_catalog.format('code of rare pairs of words, with the weights of %s texts of %s, %s',
             texts, ",
         literal(&table).to_bytes(),
         b", pg_catalog.to_char(pg_catalog.now(), 'YYYY-MM-DD'))) FROM (SELECT ",
@@ -88,4 +104,9 @@ fn may_not_create(schema: &CStr) -> SqlError {
     let message = format!("permission denied for schema {}", quote(&for_message(schema)));
     report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
         .set_detail("The function is created in the first schema of the search path.")
+}
+
+fn may_not_use_language() -> SqlError {
+    report(Code::ERRCODE_INSUFFICIENT_PRIVILEGE, "permission denied for language plpgsql")
+        .set_detail("The function is created in this language.")
 }

@@ -27,18 +27,20 @@ $node->safe_psql(
 	CREATE VIEW near_codes AS SELECT id FROM codes WHERE code <^> repeat('0', 128)::bit(128) <= 64 OR code <@ ball;
 	SET client_min_messages = warning;
 	SELECT create_rare_code('rare', 'generated', 'body');
-	ALTER TABLE generated ADD rare bit(256) GENERATED ALWAYS AS (rare(body)) STORED;});
+	ALTER TABLE generated ADD rare bit(256) GENERATED ALWAYS AS (rare(body)) STORED;
+	CREATE INDEX generated_rare ON generated USING hamming (rare(body));});
 
 my $fingerprints = q{
 	SELECT md5(string_agg(concat_ws(' ', id, si, by_default, sketch, rare), ',' ORDER BY id)) FROM generated
 	UNION ALL SELECT md5(string_agg(id || ' ' || si, ',' ORDER BY id)) FROM triggered
 	UNION ALL SELECT concat_ws(' ', 'by default', count(DISTINCT by_default), 'rare', count(DISTINCT rare)) FROM generated
 	UNION ALL SELECT obj_description('rare(text)'::regprocedure)
+	UNION ALL SELECT 'faults ' || count(*) FROM hamming_index_check('generated_rare', true)
 	UNION ALL SELECT 'near ' || count(*) FROM near
 	UNION ALL SELECT md5(string_agg(concat_ws(' ', id, code, ball), ',' ORDER BY id)) FROM codes
 	UNION ALL SELECT 'near codes ' || count(*) FROM near_codes};
 my $before = $node->safe_psql('postgres', $fingerprints);
-like($before, qr/^[0-9a-f]{32}\n[0-9a-f]{32}\nby default 500 rare 500\ncode of rare pairs .*\nnear [1-9]\d*\n[0-9a-f]{32}\nnear codes [1-9]/, 'there is something to compare');
+like($before, qr/^[0-9a-f]{32}\n[0-9a-f]{32}\nby default 500 rare 500\ncode of rare pairs .*\nfaults 0\nnear [1-9]\d*\n[0-9a-f]{32}\nnear codes [1-9]/, 'there is something to compare');
 
 for my $format ('plain', 'custom')
 {
