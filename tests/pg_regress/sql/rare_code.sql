@@ -93,6 +93,12 @@ SELECT create_rare_code('theirs', 'letter', 'body');
 RESET ROLE;
 GRANT USAGE ON LANGUAGE plpgsql TO PUBLIC;
 SELECT proowner::regrole, pronamespace::regnamespace FROM pg_proc WHERE oid = 'regress_own.rare(text)'::regprocedure;
+-- a role that may not call a function can read its weights all the same, as the documentation says
+REVOKE EXECUTE ON FUNCTION public.rare FROM PUBLIC;
+SET ROLE regress_reader;
+SELECT public.rare('a b');
+SELECT prosrc LIKE '%decode(''%' AS readable FROM pg_proc WHERE oid = 'public.rare(text)'::regprocedure;
+RESET ROLE;
 SET search_path = '';
 SELECT public.create_rare_code('theirs', 'public.letter', 'body');
 RESET search_path;
