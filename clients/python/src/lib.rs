@@ -5,14 +5,16 @@
 //! `python/simhash_pg/_native.pyi` has their types and says what they do.
 
 mod arguments;
+mod kept;
 mod signals;
 
 use arguments::{Fingerprint, Text};
 use base::{Problem, ProblemKind};
+use kept::with_kept;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use signals::with_signals;
-use std::cell::RefCell;
+use std::cell::Cell;
 use text::features::Scheme;
 use text::fingerprint::SimHasher;
 use text::sketch::minhash::{BINS, MinHasher};
@@ -20,8 +22,8 @@ use text::sketch::winnow::{LENGTH, SPAN, WinnowParameters};
 
 thread_local! {
     /// Kept from text to text, for its buffers.
-    static SIMHASHER: RefCell<SimHasher> = RefCell::default();
-    static MINHASHER: RefCell<MinHasher> = RefCell::default();
+    static SIMHASHER: Cell<SimHasher> = Cell::default();
+    static MINHASHER: Cell<MinHasher> = Cell::default();
 }
 
 /// The SQL function `simhash`.
@@ -29,10 +31,9 @@ thread_local! {
 #[pyo3(signature = (text, scheme = "doc2"))]
 fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>> {
     let scheme = parse_scheme(scheme)?;
-    let fingerprint = with_signals(py, |beat| {
-        SIMHASHER.with_borrow_mut(|hasher| hasher.fingerprint(text.0, scheme, beat))
-    })?
-    .map_err(|refusal| exception(refusal.into()))?;
+    let fingerprint =
+        with_signals(py, |beat| with_kept(&SIMHASHER, |hasher| hasher.fingerprint(text.0, scheme, beat)))?
+            .map_err(|refusal| exception(refusal.into()))?;
     Ok(fingerprint.map(|fingerprint| fingerprint as i64))
 }
 
@@ -41,7 +42,7 @@ fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>
 #[pyo3(signature = (text, bins = 128, scheme = "word:3"))]
 fn minhash(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
     let (bins, scheme) = (BINS.of(bins).map_err(exception)?, parse_scheme(scheme)?);
-    with_signals(py, |beat| MINHASHER.with_borrow_mut(|hasher| hasher.bins(text.0, bins, scheme, beat)))?
+    with_signals(py, |beat| with_kept(&MINHASHER, |hasher| hasher.bins(text.0, bins, scheme, beat)))?
         .map_err(exception)
 }
 

@@ -1,6 +1,5 @@
 //! Lets Ctrl-C interrupt the work on a long text.
 
-use crate::{MINHASHER, SIMHASHER};
 use base::Heartbeat;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,7 +9,8 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Does work while other Python threads run. Some of its heartbeats check for signals. If a signal handler
-/// raises an exception, as that of Ctrl-C does, the work is stopped.
+/// raises an exception, as that of Ctrl-C does, the work is stopped. A handler may call any function of this
+/// module.
 pub(crate) fn with_signals<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&mut dyn Heartbeat) -> T + Send,
@@ -28,12 +28,7 @@ pub(crate) fn with_signals<T: Send>(
         catch_unwind(AssertUnwindSafe(|| work(&mut beat)))
     })
     .or_else(|payload| match payload.downcast::<PyErr>() {
-        Ok(error) => {
-            // The work was stopped halfway, so both may be in any state.
-            SIMHASHER.take();
-            MINHASHER.take();
-            Err(*error)
-        }
+        Ok(error) => Err(*error),
         Err(other) => resume_unwind(other),
     })
 }

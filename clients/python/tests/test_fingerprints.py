@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Thread
@@ -194,6 +195,61 @@ def test_signals_are_heard_within_a_long_text(function: Any) -> None:
     some = texts(50)
     with ThreadPoolExecutor(1) as threads:
         assert [function(one) for one in some] == list(threads.map(function, some))
+
+
+class Finalized:
+    """Calls a function when it is deleted."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self.call = call
+
+    def __del__(self) -> None:
+        self.call()
+
+
+def in_a_thread(call: Callable[[], None]) -> None:
+    thread = Thread(target=call)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("way", [lambda call: call(), Finalized, in_a_thread], ids=["handler", "finalizer", "thread"])
+@pytest.mark.parametrize("function", [simhash, minhash, winnow_sketch])
+def test_calls_within_a_call(function: Any, way: Callable[[Callable[[], None]], Any]) -> None:
+    """While one of the functions runs, a signal handler calls all of them, and neither changes what the other returns."""
+    some = texts(50)
+    text = "".join(texts(500)) * 10
+    handled: list[int] = []
+    within: list[Any] = []
+
+    def all_of_some() -> list[Any]:
+        return [[simhash(one), minhash(one), winnow_sketch(one)] for one in some]
+
+    def handle(number: int, *_: Any) -> None:
+        handled.append(number)
+        way(lambda: within.append(all_of_some()))
+        # Only now, since another signal would interrupt this handler.
+        signal.setitimer(signal.ITIMER_REAL, 0.06)
+
+    expected = all_of_some()
+    handler = signal.signal(signal.SIGALRM, handle)
+    try:
+        for _ in range(6):
+            result = function(text)
+            handled.clear()
+            within.clear()
+            signal.setitimer(signal.ITIMER_REAL, 0.06)
+            again = function(text)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert again == result
+            # The last signal may have come after the end.
+            if len(handled) > 1:
+                break
+            text *= 3
+        assert len(handled) > 1 and within == [expected] * len(handled)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
 
 
 @pytest.mark.parametrize("wrong", [True, False, 1.5, "1", None])
