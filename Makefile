@@ -32,7 +32,7 @@ sql_files = sql/conditions.sql sql/code.sql sql/gist.sql sql/hamming.sql \
             sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/rare_code.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql sql/differences.sql
 
-.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-check prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment prepare-site demo demo-dedup demo-images demo-web check test installcheck lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-cassert test-core test-random test-asan coverage mutants miri test-arm64 test-s390x all dist test-dist site clean
+.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-check prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment prepare-site prepare-random prepare-dist prepare-drivers prepare-fuzz prepare-miri demo demo-dedup demo-images demo-web check test installcheck lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-cassert test-core test-random test-asan coverage mutants miri test-arm64 test-s390x all dist test-dist site clean
 
 help:
 	@cat tools/help
@@ -77,6 +77,21 @@ prepare-experiment:
 
 prepare-site:
 	@tools/packages/prepare site
+
+prepare-random:
+	@tools/packages/prepare random
+
+prepare-dist:
+	@tools/packages/prepare dist
+
+prepare-drivers:
+	@tools/packages/prepare drivers
+
+prepare-fuzz:
+	@tools/packages/prepare fuzz
+
+prepare-miri:
+	@tools/packages/prepare miri
 
 # What pgxnclient asks for before `make install`.
 all: build
@@ -168,10 +183,10 @@ soak: prepare-test install
 		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} STORM_SECONDS=$${STORM_SECONDS:-3000} QUERIES=$${QUERIES:-30000} JOBS=$${JOBS:-1} REFUSALS=$${REFUSALS:-100} \
 		CANARIES=$${CANARIES:-100} PAIRS=$${PAIRS:-3000} ONLY=tap TESTS="010 011 012 013 016 027 034 036" tools/tests/test
 
-fuzz:
+fuzz: prepare-fuzz
 	@tools/tests/fuzz
 
-test-drivers: prepare-test install
+test-drivers: prepare-drivers install
 	@tools/tests/test-drivers
 	@tools/tests/test-clients
 
@@ -184,7 +199,7 @@ test-web: prepare-web install
 dist:
 	@tools/packages/dist $(version)
 
-test-dist: prepare-test dist
+test-dist: prepare-dist dist
 	@tools/tests/test-dist $(version)
 
 test-matrix:
@@ -195,7 +210,7 @@ test-cassert test-core:
 	@failed=; for major in $(or $(MAJORS),15 18 19); do tools/tests/$@ $$major || failed="$$failed $$major"; done; \
 		[ -z "$$failed" ] || { echo "$@ failed:$$failed"; exit 1; }
 
-test-random: prepare-test install
+test-random: prepare-random install
 	@tools/tests/test-random
 
 test-asan: prepare-test
@@ -207,7 +222,7 @@ coverage: prepare-test
 mutants: prepare-$(if $(filter near_join,$(ONLY)),test,check)
 	@tools/tests/mutants
 
-miri:
+miri: prepare-miri
 	@tools/tests/miri
 
 test-arm64:

@@ -32,6 +32,18 @@ like(prepare(), qr/^exit 1: Rust 1\.63\.0 is too old, \Q$wanted\E or later is ne
 has_rust('');
 like(prepare(), qr/^exit 1: missing: Rust \Q$wanted\E or later .*Packages need none: docs\/installing\.md$/, 'no Rust');
 
+# A machine that has nothing, and whose packages have other names.
+{
+	local $ENV{PATH} = PostgreSQL::Test::Utils::tempdir;
+	my %missing = (
+		fuzz => 'gcc libc6-dev g\+\+',
+		miri => 'gcc libc6-dev',
+		postgresql => 'gcc libc6-dev make bison flex pkg-config (liblz4-dev )?libipc-run-perl curl ca-certificates bzip2 xz-utils( debian-archive-keyring)?',
+		debian => 'debootstrap( debian-archive-keyring)?');
+	like(outcome('tools/packages/prepare', $_), qr/^exit 1: missing \(by their Debian names\): $missing{$_}$/, "prepare $_")
+	  for sort keys %missing;
+}
+
 my $home = PostgreSQL::Test::Utils::tempdir;
 like(explain_failure($home), qr/^exit 1: missing: crates, and they cannot be downloaded; .* see docs\/installing\.md$/, 'no network');
 chmod 0555, $home;

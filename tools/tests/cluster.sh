@@ -10,7 +10,7 @@ unset PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGOPTIONS PGSERVICE PGCLIENTENC
 
 # PostgreSQL refuses to run as root, and its user may not be able to enter our folder.
 if [ "$(id -u)" = 0 ]; then
-    server_user=${TEST_USER:-postgres}
+    server_user=${TEST_USER:-$(id -un postgres 2>/dev/null || echo nobody)}
     id "$server_user" >/dev/null 2>&1 || {
         echo "missing: a user to run PostgreSQL as (TEST_USER=$server_user)" >&2
         exit 1

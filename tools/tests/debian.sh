@@ -23,14 +23,14 @@ suite_of() {
 }
 
 # Usage: make_root FOLDER SUITE PACKAGES [ARCHITECTURE]   Makes a small Debian with these packages (a,b) in the folder,
-# if it is not there.
+# if it is not there. The caller's working directory is that of the repository.
 make_root() {
     [ "$(id -u)" = 0 ] || {
         echo 'a folder with another Debian is made, and entered, by root alone' >&2
         exit 77
     }
     [ ! -e "$1/.complete" ] || return 0
-    command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
+    tools/packages/prepare debian
     # What is in experimental is put on top of sid.
     suite=$2
     [ "$2" != experimental ] || suite=sid
@@ -41,9 +41,9 @@ make_root() {
     # A debootstrap that was killed may have left /proc mounted there.
     rm -rf --one-file-system "$1"
     mkdir -p "$1"
-    # shellcheck disable=SC2086 # no mirror and no script, or an empty mirror's default and the script
+    # shellcheck disable=SC2086 # a script, or none
     debootstrap --variant=minbase ${4:+"--arch=$4"} --include="$3" "$suite" "$1" \
-        ${script:+"$(debian_mirror)" $script} >"$1.log" 2>&1 || {
+        "$(debian_mirror)" $script >"$1.log" 2>&1 || {
         tail -n 5 "$1.log" >&2
         echo "failed: debootstrap $2; see $1.log" >&2
         exit 1
@@ -62,8 +62,8 @@ make_root() {
     touch "$1/.complete"
 }
 
-# The mirror that this machine's own packages come from.
+# The mirror that this machine's own packages come from, or Debian's if it is no Debian, or has no lists of packages yet.
 debian_mirror() {
     apt-get indextargets --format '$(SITE)|$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' |
-        sed -n 's/.*|//p' | grep -v security | head -n 1
+        sed -n 's/.*|//p' | awk '!/security/ && !mirror { mirror = $0 } END { print mirror ? mirror : "http://deb.debian.org/debian" }'
 }
