@@ -207,7 +207,7 @@ test-matrix:
 
 # One that fails, or cannot be had, does not keep the others from running.
 test-cassert test-core:
-	@failed=; for major in $(or $(MAJORS),15 18 19); do tools/tests/$@ $$major || failed="$$failed $$major"; done; \
+	@. tools/tests/folders.sh; failed=; for major in $(or $(MAJORS),15 18 19); do tools/tests/$@ $$major || failed="$$failed $$major"; done; \
 		[ -z "$$failed" ] || { echo "$@ failed:$$failed"; exit 1; }
 
 test-random: prepare-random install

@@ -1,6 +1,9 @@
 # shellcheck shell=sh disable=SC2034 # what is set here is for the tools that source it
 # Sourced by the other tools: a folder of our own, the user that servers run as, and a private
-# cluster there, reached by its socket alone. Everything is gone afterwards, unless a step failed.
+# cluster there, reached by its socket alone. Everything is gone afterwards, unless a step failed. The caller's working
+# directory is that of the repository.
+
+. tools/tests/folders.sh
 
 pg_config=${PG_CONFIG:-pg_config}
 pg_bindir=$("$pg_config" --bindir)
@@ -8,7 +11,8 @@ pgxs_test_dir=$(dirname "$("$pg_config" --pgxs)")/../test
 
 unset PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGOPTIONS PGSERVICE PGCLIENTENCODING RUST_BACKTRACE
 
-# PostgreSQL refuses to run as root, and its user may not be able to enter our folder.
+# PostgreSQL refuses to run as root, and its user may not be able to enter our folder. Debian's packages of servers create
+# the user postgres; where PostgreSQL was compiled, there may be no such user.
 if [ "$(id -u)" = 0 ]; then
     server_user=${TEST_USER:-$(id -un postgres 2>/dev/null || echo nobody)}
     id "$server_user" >/dev/null 2>&1 || {
@@ -25,7 +29,7 @@ fi
     exit 1
 }
 # Sockets have short names, so this is not under TMPDIR, which may be long, or missing; and /tmp may be in memory.
-work_dir=$(mktemp -d /var/tmp/simhash_pg.XXXXXX)
+work_dir=$(make_folder /var/tmp/simhash_pg.)
 export TMPDIR="$work_dir/tmp"
 mkdir "$TMPDIR"
 keep_work_dir=
@@ -36,7 +40,9 @@ own_work_dir() {
 
 clean_up() {
     [ ! -e "$work_dir/data/postmaster.pid" ] || stop_cluster
-    [ -n "$keep_work_dir" ] || rm -rf "$work_dir"
+    # Those of a test that was killed.
+    stop_servers "$work_dir"
+    if [ -n "$keep_work_dir" ]; then keep_folder "$work_dir"; else remove_folder "$work_dir"; fi
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
