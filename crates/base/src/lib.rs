@@ -8,6 +8,8 @@ mod heartbeat;
 mod limit;
 mod memory;
 mod problem;
+#[cfg(feature = "steering")]
+pub mod steering;
 
 pub use heartbeat::{Heartbeat, beat_every, copied, fill, filled, pieces, sort};
 pub use limit::{Limit, choose, greatest_common_divisor};

@@ -146,6 +146,8 @@ impl RowBuckets {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
         let (count, buckets) = (rows.codes.len(), bits.buckets() as usize);
+        #[cfg(test)]
+        crate::near_pairs::tests::SORTED.with(|sorted| sorted.set(sorted.get() + count));
         // The rows of an earlier call are overwritten, so memory is only reserved for additional rows.
         let more = count.saturating_sub(self.values.len());
         reserve(&mut self.values, more)?;

@@ -30,5 +30,7 @@ pub mod histogram;
 pub mod kernel;
 pub mod near_pairs;
 pub mod queries;
+#[cfg(test)]
+mod steered;
 
 pub use code::{BITS, distance, within};
