@@ -1,10 +1,11 @@
 //! The weights of features: a feature weighs more if fewer texts of a corpus have it.
 //!
 //! [`FeatureCounter`] counts the texts of a sample that have a feature, in one row of cells, which hashes
-//! choose (Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch", 2005). The
-//! average that falls into every cell by chance is subtracted from a cell (Deng and Rafiei, "New Estimation
-//! Algorithms for Streaming Data: Count-min Can Do More", 2007). A feature in a fraction s of the texts
-//! weighs log₂(1/s)²/8, rounded up: hardly anything if many texts have it, and 32 if one of 65,536 has it.
+//! choose (Cormode and Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch", 2005). A text
+//! counts once in each of its cells, however many of its features are there. The average that falls into
+//! every cell by chance is subtracted from a cell (Deng and Rafiei, "New Estimation Algorithms for Streaming
+//! Data: Count-min Can Do More", 2007). A feature in a fraction s of the texts weighs log₂(1/s)²/8, rounded
+//! up: hardly anything if many texts have it, and 32 if one of 65,536 has it.
 //!
 //! The resemblance of two texts is then the weight of the features that they share, divided by the weight of
 //! all features of either. The containment of a text in another is the weight of the features that they
@@ -13,7 +14,10 @@
 //! Web", 2000).
 //!
 //! Guarantee: the order of the texts has no effect, nor has the way in which counting was divided; the
-//! resemblance is exact, and its estimate from a signature is unbiased. Cost: linear time, and sorting a
+//! resemblance is exact, and its estimate from a signature is unbiased. A text changes the number of texts
+//! that is estimated for a feature by at most 1, whatever it contains. The cells are part of stored weights,
+//! so everyone can compute them; but whoever wants to change a weight needs as many texts as would be needed
+//! to change the frequency of the feature itself. Cost: linear time, and sorting a
 //! text's features; memory for 32,768 counts, and for at most 8 million features of a text.
 
 use crate::features::{Scheme, Shingler};
@@ -77,9 +81,14 @@ pub fn add_features(
     if !features.is_empty() {
         *texts = u64::from_le_bytes(*texts).saturating_add(1).to_le_bytes();
     }
+    let mut is_counted = [false; CELLS];
     for (number, &feature) in features.iter().enumerate() {
         beat_every(STRIDE, number, heartbeat);
-        increase(&mut cells[cell(feature as u64)], 1);
+        let cell = cell(feature as u64);
+        if !is_counted[cell] {
+            is_counted[cell] = true;
+            increase(&mut cells[cell], 1);
+        }
     }
     Ok(())
 }
@@ -341,6 +350,32 @@ mod tests {
         assert!(error / rare < 0.35, "{} of the weight of rare words", error / rare);
     }
 
+    /// A text with as many features as one likes, in one cell or in all others, is no more than a text that
+    /// has a feature or does not have it.
+    #[test]
+    fn a_text_counts_once_for_each_feature() {
+        let scheme = "word:1".parse().unwrap();
+        let of_cell = |number: u64| cell(number) == 5;
+        let few = (1..).filter(|&number| of_cell(number));
+        let steered: [Vec<i64>; 3] = [
+            few.take(100).map(|feature| feature as i64).collect(),
+            (1..200_000).filter(|&number| !of_cell(number)).map(|feature| feature as i64).collect(),
+            (1..200_000).collect(),
+        ];
+        let having = |counts: &mut [u8]| {
+            let cells: Vec<f64> =
+                parts(counts).unwrap().cells.iter().map(|&count| u32::from_le_bytes(count).into()).collect();
+            cells[5] - (cells.iter().sum::<f64>() - cells[5]) / (CELLS - 1) as f64
+        };
+        for features in steered {
+            let mut counts = counts(&["a b", "b c", "c d"], "word:1");
+            let before = having(&mut counts);
+            add_features(&mut counts, &features, scheme, &mut || ()).unwrap();
+            let change = having(&mut counts) - before;
+            assert!(change.abs() <= 1.0, "{change} texts for {} features", features.len());
+        }
+    }
+
     /// 300 pairs of texts, half of whose words are common ones.
     #[test]
     fn bits_estimate_the_weighted_resemblance() {
@@ -399,8 +434,10 @@ mod tests {
             };
             let weights = FeatureWeights::read(&bytes).unwrap();
             let mut cells = BTreeMap::new();
-            for word in sets.iter().flatten() {
-                *cells.entry(mix(hash(*word)) >> 49).or_insert(0u32) += 1;
+            for set in &sets {
+                for cell in set.iter().map(|&word| mix(hash(word)) >> 49).collect::<BTreeSet<_>>() {
+                    *cells.entry(cell).or_insert(0u32) += 1;
+                }
             }
             let sum: u32 = cells.values().sum();
             let weight = |word: u16| {
