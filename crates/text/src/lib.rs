@@ -28,3 +28,5 @@ mod hash;
 pub mod html;
 pub mod passage;
 pub mod sketch;
+#[cfg(test)]
+mod steered;

@@ -12,12 +12,18 @@
 //! With SSE2 that takes more time than was saved, and with AVX-512 as much. A third sieve takes as much time
 //! as it saves.
 //!
+//! Whoever may store a text can choose words whose hashes fall through both sieves. That takes no more than
+//! the time of the table for each hash, because a sieve does not probe. In the table, and for the parts of a
+//! set that is too large, the [`Place`] of a hash is used, which depends on the secret of the process.
+//!
 //! Guarantee: every hash is passed on exactly once, or the set is reported to be too large. Cost: linear
-//! time; at most 128 MB of memory, or 192 MB while the table grows.
+//! time, whatever the hashes are; at most 128 MB of memory, or 192 MB while the table grows. The table calls
+//! the heartbeat.
 
 use crate::features::BATCH;
 use crate::hash::probing_table::ProbingTable;
-use base::{OutOfMemory, reserve};
+use crate::hash::secret::{Place, Secret};
+use base::{Heartbeat, OutOfMemory, reserve};
 use std::hint::select_unpredictable;
 
 /// The most slots of the first sieve: 1 MB, which a processor's second cache can hold.
@@ -26,9 +32,6 @@ const MIN_SIEVE: usize = 1 << 8;
 
 /// The most slots of the table: 128 MB.
 const MAX_TABLE: usize = 1 << 24;
-/// The lowest bit of a hash that chooses its slot in the table. It is above the bits for the sieves, and
-/// below the bits that choose the hash's part.
-const TABLE_SHIFT: u32 = 33;
 /// The most slots of the table that are kept for the next text: 1 MB.
 const KEPT_TABLE: usize = 1 << 17;
 const MIN_TABLE: usize = 1 << 8;
@@ -36,16 +39,16 @@ const MIN_TABLE: usize = 1 << 8;
 /// The number of new hashes that are passed on together; what one call adds always fits.
 const HANDED_ON: usize = 4 * BATCH;
 
-/// One of 2^bits equal parts of the range of hashes.
+/// One of 2^bits equal parts of all places of hashes.
 ///
 /// If a set needs too much memory, it is found part by part, with a scan of the text for each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HashRange {
+pub(crate) struct SetPart {
     bits: u32,
-    index: u64,
+    index: usize,
 }
 
-impl HashRange {
+impl SetPart {
     pub(crate) const WHOLE: Self = Self { bits: 0, index: 0 };
 
     pub(crate) fn first_half(self) -> Self {
@@ -58,8 +61,8 @@ impl HashRange {
         (index < 1 << self.bits).then_some(Self { index, ..self })
     }
 
-    fn contains(self, hash: u64) -> bool {
-        self.bits == 0 || hash >> (u64::BITS - self.bits) == self.index
+    fn contains(self, place: Place) -> bool {
+        place.part(1 << self.bits) == self.index
     }
 }
 
@@ -70,12 +73,13 @@ pub(crate) struct TooMany;
 /// Passes on every hash when it first occurs. The memory is reused for the next text.
 #[derive(Debug)]
 pub(crate) struct Distinct {
+    secret: &'static Secret,
     first: Sieve<0>,
     /// Chooses slots by other bits than the first sieve.
     second: Sieve<18>,
     table: DistinctTable,
     fresh: NewHashes,
-    part: HashRange,
+    part: SetPart,
     seen_zero: bool,
 }
 
@@ -87,22 +91,29 @@ impl Default for Distinct {
 
 impl Distinct {
     fn with_max_table(max_slots: usize) -> Self {
+        let secret = Secret::of_process();
         Self {
+            secret,
             first: Sieve::default(),
             second: Sieve::default(),
-            table: DistinctTable { hashes: ProbingTable::default(), max_slots },
+            table: DistinctTable { secret, hashes: ProbingTable::default(), max_slots },
             fresh: NewHashes { hashes: [0; HANDED_ON], len: 0 },
-            part: HashRange::WHOLE,
+            part: SetPart::WHOLE,
             seen_zero: false,
         }
     }
 
     /// Forgets all hashes, and begins a scan of `part`, in which about `expected` hashes are expected.
-    pub(crate) fn begin(&mut self, part: HashRange, expected: usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn begin(
+        &mut self,
+        part: SetPart,
+        expected: usize,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<(), OutOfMemory> {
         let slots = expected.clamp(MIN_SIEVE * 4, MAX_SIEVE).next_power_of_two();
         self.first.clear(slots)?;
         self.second.clear(slots / 4)?;
-        self.table.clear()?;
+        self.table.clear(heartbeat)?;
         self.fresh.len = 0;
         self.part = part;
         self.seen_zero = false;
@@ -111,13 +122,19 @@ impl Distinct {
 
     /// Takes at most [`BATCH`] hashes. New hashes reach the consumer in this call, in a later one or in
     /// [`hand_on`](Self::hand_on).
-    pub(crate) fn add(&mut self, hashes: &[u64], consumer: &mut impl FnMut(&[u64])) -> Result<(), TooMany> {
+    pub(crate) fn add(
+        &mut self,
+        hashes: &[u64],
+        consumer: &mut impl FnMut(&[u64]),
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<(), TooMany> {
         // 0 marks an empty slot, so the hash 0 is handled separately.
-        if self.part != HashRange::WHOLE || may_hold_zero(hashes) {
+        if self.part != SetPart::WHOLE || may_hold_zero(hashes) {
             let part = self.part;
+            let secret = self.secret;
             let mut kept = [0; BATCH];
             let mut len = 0;
-            for &hash in hashes.iter().filter(|&&hash| part.contains(hash)) {
+            for &hash in hashes.iter().filter(|&&hash| part.contains(secret.place(hash))) {
                 if hash != 0 {
                     kept[len] = hash;
                     len += 1;
@@ -126,9 +143,9 @@ impl Distinct {
                     self.fresh.push(0);
                 }
             }
-            self.add_nonzero(&kept[..len])?;
+            self.add_nonzero(&kept[..len], heartbeat)?;
         } else {
-            self.add_nonzero(hashes)?;
+            self.add_nonzero(hashes, heartbeat)?;
         }
         if self.fresh.len > HANDED_ON - 2 * BATCH {
             self.hand_on(consumer);
@@ -147,10 +164,10 @@ impl Distinct {
         self.table.release();
     }
 
-    fn add_nonzero(&mut self, hashes: &[u64]) -> Result<(), TooMany> {
+    fn add_nonzero(&mut self, hashes: &[u64], heartbeat: &mut dyn Heartbeat) -> Result<(), TooMany> {
         self.first.sift(hashes, &mut self.fresh);
         self.second.sift(self.first.fallen(), &mut self.fresh);
-        self.table.add(self.second.fallen(), &mut self.fresh)
+        self.table.add(self.second.fallen(), &mut self.fresh, heartbeat)
     }
 }
 
@@ -225,18 +242,19 @@ impl<const SHIFT: u32> Sieve<SHIFT> {
     }
 }
 
-/// The table for hashes that fall through both sieves. Hashes are already evenly distributed.
+/// The table for hashes that fall through both sieves.
 #[derive(Debug)]
 struct DistinctTable {
+    secret: &'static Secret,
     hashes: ProbingTable,
     max_slots: usize,
 }
 
 impl DistinctTable {
-    fn clear(&mut self) -> Result<(), OutOfMemory> {
+    fn clear(&mut self, heartbeat: &mut dyn Heartbeat) -> Result<(), OutOfMemory> {
         // The size for the last text is a good guess for this one, but a large table takes time to clear.
         let slots = (self.hashes.entries() * 2).next_power_of_two().clamp(MIN_TABLE, KEPT_TABLE);
-        self.hashes.clear(slots.min(self.max_slots), &mut || ())
+        self.hashes.clear(slots.min(self.max_slots), heartbeat)
     }
 
     fn release(&mut self) {
@@ -245,12 +263,17 @@ impl DistinctTable {
         }
     }
 
-    fn add(&mut self, hashes: &[u64], fresh: &mut NewHashes) -> Result<(), TooMany> {
+    fn add(
+        &mut self,
+        hashes: &[u64],
+        fresh: &mut NewHashes,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<(), TooMany> {
         while !self.hashes.has_room_for(hashes.len()) {
-            self.grow()?;
+            self.grow(heartbeat)?;
         }
         for &hash in hashes {
-            let slot = self.hashes.find(first_slot(hash), |entry| entry == hash);
+            let slot = self.hashes.find(self.secret.place(hash), |entry| entry == hash, heartbeat);
             if self.hashes.entry(slot) == 0 {
                 self.hashes.put(slot, hash);
                 fresh.push(hash);
@@ -259,22 +282,19 @@ impl DistinctTable {
         Ok(())
     }
 
-    fn grow(&mut self) -> Result<(), TooMany> {
+    fn grow(&mut self, heartbeat: &mut dyn Heartbeat) -> Result<(), TooMany> {
         if 2 * self.hashes.slots() > self.max_slots {
             return Err(TooMany);
         }
-        self.hashes.grow(|hash, _| first_slot(hash), &mut || ()).map_err(|_| TooMany)
+        let secret = self.secret;
+        self.hashes.grow(|hash| secret.place(hash), heartbeat).map_err(|_| TooMany)
     }
-}
-
-/// The slot where the search for a hash begins, in its lower bits.
-fn first_slot(hash: u64) -> usize {
-    (hash >> TABLE_SHIFT) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::steering::each_steering;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -283,12 +303,12 @@ mod tests {
 
     /// All distinct hashes, sorted, and the number of complete scans.
     fn collect(distinct: &mut Distinct, hashes: &[u64], batch: usize) -> (Vec<u64>, usize) {
-        let (mut all, mut scans, mut part) = (Vec::new(), 0, Some(HashRange::WHOLE));
+        let (mut all, mut scans, mut part) = (Vec::new(), 0, Some(SetPart::WHOLE));
         while let Some(current) = part {
             let mut of_part = Vec::new();
             let mut consumer = |fresh: &[u64]| of_part.extend_from_slice(fresh);
-            distinct.begin(current, hashes.len() / 2).unwrap();
-            if hashes.chunks(batch).any(|batch| distinct.add(batch, &mut consumer).is_err()) {
+            distinct.begin(current, hashes.len() / 2, &mut || ()).unwrap();
+            if hashes.chunks(batch).any(|batch| distinct.add(batch, &mut consumer, &mut || ()).is_err()) {
                 part = Some(current.first_half());
                 continue;
             }
@@ -318,6 +338,23 @@ mod tests {
         assert!(scans > 2, "{scans} scans");
     }
 
+    /// Hashes that begin with the same bits are divided into parts as others are: scattered ones take four
+    /// scans. Parts that are chosen by those bits would take hundreds.
+    #[test]
+    fn hashes_with_equal_bits_take_no_more_scans() {
+        for steering in each_steering() {
+            let mut chosen = steering.clone();
+            let mut hash = || {
+                let candidates: [u64; 32] = std::array::from_fn(|_| chosen.random(u64::MAX));
+                chosen.choose(candidates.map(|hash| (hash, hash)))
+            };
+            let hashes: Vec<u64> = (0..6_000).map(|_| hash()).collect();
+            let (all, scans) = collect(&mut Distinct::with_max_table(TINY), &hashes, BATCH);
+            assert!(all == expected(&hashes));
+            assert!(scans <= 16, "{scans} scans: {steering}");
+        }
+    }
+
     #[test]
     fn memory_of_a_long_text_is_given_back() {
         let hashes: Vec<u64> = (1..=4 * KEPT_TABLE as u64).map(scatter).collect();
@@ -325,7 +362,7 @@ mod tests {
         collect(&mut distinct, &hashes, BATCH);
         assert!(distinct.table.hashes.slots() > KEPT_TABLE);
         distinct.release();
-        distinct.begin(HashRange::WHOLE, 10).unwrap();
+        distinct.begin(SetPart::WHOLE, 10, &mut || ()).unwrap();
         assert!(distinct.table.hashes.slots() <= KEPT_TABLE);
     }
 

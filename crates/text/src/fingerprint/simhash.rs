@@ -6,7 +6,7 @@
 //! features, and one more for each further eight million.
 
 use super::bit_counts::BitCounts;
-use super::distinct::{Distinct, HashRange, TooMany};
+use super::distinct::{Distinct, SetPart, TooMany};
 use super::doc2;
 use crate::features::{Scheme, Shingler};
 use base::{Heartbeat, OutOfMemory};
@@ -30,7 +30,7 @@ impl SimHasher {
             return doc2::fingerprint(text, scheme, &mut self.shingler, heartbeat);
         }
         let mut counts = BitCounts::default();
-        let mut part = Some(HashRange::WHOLE);
+        let mut part = Some(SetPart::WHOLE);
         while let Some(current) = part {
             let mut more = counts.clone();
             part = match self.count_features(text, scheme, current, &mut more, heartbeat)? {
@@ -50,16 +50,18 @@ impl SimHasher {
         &mut self,
         text: &str,
         scheme: Scheme,
-        part: HashRange,
+        part: SetPart,
         counts: &mut BitCounts,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Result<(), TooMany>, OutOfMemory> {
         let Self { features, shingler } = self;
-        features.begin(part, scheme.rule().expected_features(text.len()))?;
+        features.begin(part, scheme.rule().expected_features(text.len()), heartbeat)?;
         let mut result = Ok(());
         shingler.hash_features(text, scheme, &mut |hashes| {
             heartbeat.beat();
-            result = result.and_then(|()| features.add(hashes, &mut |fresh| counts.add_all(fresh)));
+            if result.is_ok() {
+                result = features.add(hashes, &mut |fresh| counts.add_all(fresh), heartbeat);
+            }
         })?;
         features.hand_on(&mut |fresh| counts.add_all(fresh));
         Ok(result)

@@ -1,14 +1,15 @@
 //! Hash functions. A change here breaks stored fingerprints and sketches: the vectors of `tests/` would fail.
 //!
 //! Features are hashed by XXH3 with 64 bits and no seed, unless the definition of a scheme or a sketch names
-//! another function.
+//! another function. Where a hash is placed in a table depends on [`secret`] instead, and no result does.
 
 pub(crate) mod minima;
 pub(crate) mod probing_table;
 pub(crate) mod rabin;
 pub(crate) mod rolling;
+pub(crate) mod secret;
 
-pub(crate) use xxhash_rust::xxh3::xxh3_64;
+pub(crate) use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// 2^64 divided by the golden ratio. Multiples of this odd number are evenly distributed.
 pub(crate) const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -22,11 +23,4 @@ pub(crate) fn mix(value: u64) -> u64 {
     let value = (value ^ value >> 30).wrapping_mul(MIX_FACTORS[0]);
     let value = (value ^ value >> 27).wrapping_mul(MIX_FACTORS[1]);
     value ^ value >> 31
-}
-
-/// Spreads values over all 64 bits in one step. That is enough to choose among the windows of one text.
-#[inline(always)]
-pub(crate) fn spread(value: u64) -> u64 {
-    let product = value.wrapping_mul(GOLDEN_RATIO);
-    product ^ product >> 32
 }

@@ -2,7 +2,9 @@
 //!
 //! Anchors are chosen by winnowing (Schleimer, Wilkerson and Aiken 2003). Each anchor comes with the windows
 //! that it serves. A gram has about half the characters of a window, so a text has about 4 anchors per
-//! `min_length` characters.
+//! `min_length` characters. That also holds for a text which was written for the purpose of having more,
+//! because the hashes of grams depend on the secret of the process
+//! ([`Secret`](crate::hash::secret::Secret)). The rows do not: they are the same for any anchors.
 //!
 //! In periodic text of period d, every d-th gram is an anchor: every character in `aaaa…`. Such anchors are
 //! thinned out. Let a(1) < a(2) < … < a(m) be consecutive anchors with equal grams, each d characters behind
@@ -18,8 +20,8 @@ use super::budget::MemoryBudget;
 use super::characters::{CharacterCursor, forward};
 use super::packed::{Anchor, Segment};
 use crate::hash::minima::Minima;
-use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
-use crate::hash::spread;
+use crate::hash::rolling::{Arithmetic, Rolling, Windows};
+use crate::hash::secret::Secret;
 use base::{Heartbeat, Problem, reserve};
 use std::ops::Range;
 
@@ -36,11 +38,13 @@ pub(super) fn find(
     budget: &mut MemoryBudget,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(Vec<Anchor>, Vec<Segment>), Problem> {
+    let secret = Secret::of_process();
     let mut finder = AnchorFinder {
         text: corpus.text.as_bytes(),
         min_length: corpus.min_length,
         gram: corpus.gram(),
-        rolling: &Rolling::new(corpus.gram(), Mersenne61(PRIME)),
+        rolling: &Rolling::new(corpus.gram(), secret.polynomials()),
+        secret,
         anchors: Vec::new(),
         periodic: Vec::new(),
         run: GramRun::default(),
@@ -65,6 +69,8 @@ struct AnchorFinder<'a, A> {
     gram: usize,
     /// Computes the values of grams.
     rolling: &'a Rolling<A>,
+    /// Gives the values of grams a random order.
+    secret: &'static Secret,
     anchors: Vec<Anchor>,
     periodic: Vec<Segment>,
     run: GramRun,
@@ -148,11 +154,12 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         beat: &mut dyn FnMut(),
     ) -> Result<(), Problem> {
         let mut windows = Windows::new(symbols, self.rolling, HASHED)?;
+        let secret = self.secret;
         while windows.next().is_some() {
             beat();
             let key = |gram, hash| u128::from(hash) << u64::BITS | gram as u128;
             let mut result = Ok(());
-            minima.add(windows.hash_some(spread), key, |first_window, least| {
+            minima.add(windows.hash_some(|value| secret.place(value).order()), key, |first_window, least| {
                 if result.is_ok() {
                     result = self.finish(scan, first_window, budget);
                     let (gram, hash) = (least as u64 as usize, (least >> u64::BITS) as u64);

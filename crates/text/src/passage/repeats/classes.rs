@@ -17,7 +17,8 @@ use super::Corpus;
 use super::budget::MemoryBudget;
 use super::characters::{back, forward, is_boundary};
 use super::packed::{Anchor, Segment};
-use crate::hash::xxh3_64;
+use crate::hash::secret::Secret;
+use crate::hash::xxh3_64_with_seed;
 use crate::passage::agreement::{common_prefix, common_suffix};
 use base::{Heartbeat, Problem, beat_every, push, sort};
 use std::ops::Range;
@@ -150,6 +151,8 @@ impl Classes<'_> {
             return Ok(());
         }
         let (text, min_length) = (self.text, self.corpus.min_length);
+        // Nobody can compute different grams with the same hash, which would be compared with one another.
+        let seed = Secret::of_process().seed();
         let windows = min_length - gram + 1;
         let half = windows / 2;
         for (grows_left, length) in [(true, gram + half), (false, gram + windows - half)] {
@@ -161,7 +164,7 @@ impl Classes<'_> {
                 let (gram, windows) =
                     if grows_left { (left, all.start..border) } else { (anchor.gram(), border..all.end) };
                 if !windows.is_empty() {
-                    let hash = xxh3_64(&text[gram..forward(text, gram, length)]);
+                    let hash = xxh3_64_with_seed(&text[gram..forward(text, gram, length)], seed);
                     self.budget.push(&mut anchors, Anchor::new(hash, gram, windows))?;
                 }
             }

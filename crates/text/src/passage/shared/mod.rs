@@ -11,19 +11,20 @@
 //!
 //! Cost: each window is hashed in constant time, and equal windows are compared from where the last
 //! comparison ended. Windows inside a long match are not even hashed, so most of the time is spent in the
-//! table. The table is bounded: windows of long texts are processed in several rounds, chosen by their hash.
+//! table. The table is bounded: windows of long texts are processed in several rounds, chosen by their place.
 //! Time is linear in the texts, times the number of rounds (one for every 16 million characters of the first
-//! text). Very periodic texts take longer for a longer `min_length`.
+//! text), whoever has written them: hashes and places depend on the secret of the process
+//! ([`Secret`](crate::hash::secret::Secret)). Very periodic texts take longer for a longer `min_length`.
 
 mod passage_search;
 mod table;
 
-use crate::hash::rolling::{Arithmetic, Mersenne61, PRIME, Rolling, Windows};
-use crate::hash::spread;
+use crate::hash::rolling::{Arithmetic, Rolling, Windows};
+use crate::hash::secret::{Place, Secret};
 use base::{Heartbeat, Limit, OutOfMemory, Problem, beat_every, collect, pieces, reserve, sort};
 pub use passage_search::MAX_PASSAGES;
 use passage_search::{Match, MatchSearch, TextPair};
-use table::{WindowTable, each_batch};
+use table::{PlacedWindow, WindowTable, each_batch};
 
 /// The number of windows of the first text per round.
 const MAX_WINDOWS: usize = 1 << 24;
@@ -124,13 +125,12 @@ fn find<T: Copy + Eq + Into<u64>>(
     }
     let rounds = windows.div_ceil(max_windows);
     let texts = TextPair::new(a, b, window);
-    let rolling = Rolling::new(window, Mersenne61(PRIME));
+    let secret = Secret::of_process();
+    let rolling = Rolling::new(window, secret.polynomials());
     let mut table = WindowTable::new(2 * (windows / rounds), heartbeat)?;
     let mut found = Vec::new();
     for round in 0..rounds {
-        // The round is chosen by the lower half of the hash, of which the table stores nothing.
-        let is_in_round =
-            |hash: u64| rounds == 1 || ((u64::from(hash as u32) * rounds as u64) >> 32) as usize == round;
+        let is_in_round = |place: Place| rounds == 1 || place.part(rounds) == round;
         if round > 0 {
             table.clear(heartbeat)?;
         }
@@ -138,7 +138,7 @@ fn find<T: Copy + Eq + Into<u64>>(
         fill(&mut table, &texts, windows, is_in_round, heartbeat)?;
         let mut search = MatchSearch::new(&texts, &found);
         let windows = Windows::new(b, &rolling, PIECE)?;
-        look_up(&table, &texts, windows, &mut search, is_in_round, heartbeat);
+        look_up(&mut table, &texts, windows, &mut search, is_in_round, heartbeat);
         let new = search.into_matches()?;
         reserve(&mut found, new.len())?;
         found.extend(new);
@@ -152,18 +152,18 @@ fn fill<T: Copy + Eq + Into<u64>>(
     table: &mut WindowTable,
     texts: &TextPair<'_, T>,
     mut windows: Windows<'_, T, impl Arithmetic>,
-    is_wanted: impl Fn(u64) -> bool,
+    is_wanted: impl Fn(Place) -> bool,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(), OutOfMemory> {
-    let mut result = Ok(());
+    let (mut result, secret) = (Ok(()), Secret::of_process());
     while let Some(first) = windows.next() {
-        heartbeat.beat();
-        each_batch(first, windows.hash_some(spread), &is_wanted, |batch| {
+        each_batch(first, windows.hash_some(|value| value), secret, &is_wanted, |batch| {
+            heartbeat.beat();
             table.warm_up(batch);
-            for &(at, hash) in batch {
+            for &window in batch {
                 if result.is_ok() {
-                    let is_equal = |other| texts.are_equal(other, texts.a, at);
-                    result = table.add(hash, at, is_equal, heartbeat);
+                    let is_equal = |other| texts.are_equal(other, texts.a, window.position);
+                    result = table.add(window, is_equal, heartbeat);
                 }
             }
         });
@@ -174,27 +174,30 @@ fn fill<T: Copy + Eq + Into<u64>>(
 
 /// Looks up the wanted windows of the second text, except for those inside a match.
 fn look_up<T: Copy + Eq + Into<u64>>(
-    table: &WindowTable,
+    table: &mut WindowTable,
     texts: &TextPair<'_, T>,
     mut windows: Windows<'_, T, impl Arithmetic>,
     search: &mut MatchSearch<'_, T>,
-    is_wanted: impl Fn(u64) -> bool,
+    is_wanted: impl Fn(Place) -> bool,
     heartbeat: &mut dyn Heartbeat,
 ) {
+    let secret = Secret::of_process();
     while let Some(first) = windows.next() {
         heartbeat.beat();
         if let Some(after) = search.end_of_covered(first) {
             windows.skip_to(after);
             continue;
         }
-        each_batch(first, windows.hash_some(spread), &is_wanted, |batch| {
-            if batch.last().is_some_and(|&(last, _)| search.is_within_last(last)) {
+        each_batch(first, windows.hash_some(|value| value), secret, &is_wanted, |batch| {
+            heartbeat.beat();
+            if batch.last().is_some_and(|last| search.is_within_last(last.position)) {
                 return;
             }
             table.warm_up(batch);
-            for &(at, hash) in batch {
+            for &PlacedWindow { position: at, place } in batch {
                 if !search.is_covered(at)
-                    && let Some(first) = table.get(hash, |other| texts.are_equal(other, texts.b, at))
+                    && let Some(first) =
+                        table.get(place, |other| texts.are_equal(other, texts.b, at), heartbeat)
                 {
                     search.take(first, at);
                 }
