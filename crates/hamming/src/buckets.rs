@@ -147,7 +147,7 @@ impl RowBuckets {
     ) -> Result<(), OutOfMemory> {
         let (count, buckets) = (rows.codes.len(), bits.buckets() as usize);
         #[cfg(test)]
-        crate::near_pairs::tests::SORTED.with(|sorted| sorted.set(sorted.get() + count));
+        tests::SORTED.with(|sorted| sorted.set(sorted.get() + count));
         // The rows of an earlier call are overwritten, so memory is only reserved for additional rows.
         let more = count.saturating_sub(self.values.len());
         reserve(&mut self.values, more)?;
@@ -186,8 +186,14 @@ impl RowBuckets {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The number of rows that this thread has sorted into buckets, so that tests measure work, not time.
+        pub(crate) static SORTED: Cell<usize> = const { Cell::new(0) };
+    }
 
     #[test]
     fn many_rows_are_sorted_as_by_a_stable_sort() {

@@ -4,9 +4,10 @@
 //! Work is counted in comparisons, together with the rows that are sorted. Four times the codes may take six
 //! times the work. Because plans change in steps, codes are compared with 64 times as many.
 
+use crate::buckets::tests::SORTED;
 use crate::clusters::{Linkage, keepers};
 use crate::code::CodeSlice;
-use crate::near_pairs::tests::{COMPARISONS, SORTED};
+use crate::near_pairs::tests::COMPARISONS;
 use crate::near_pairs::{JoinSides, MAX_SEGMENT_BITS, PairDivision, near_pairs};
 use base::OutOfMemory;
 use base::steering::{Steering, assert_linear, each_steering};

@@ -7,8 +7,6 @@ use std::cell::Cell;
 thread_local! {
     /// The number of comparisons by this thread, so that tests measure work, not time.
     pub(crate) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
-    /// The number of rows that this thread has sorted into buckets.
-    pub(crate) static SORTED: Cell<usize> = const { Cell::new(0) };
     /// The number of ways to cut a word that this thread has tried.
     pub(crate) static CUTS: Cell<usize> = const { Cell::new(0) };
 }
