@@ -189,7 +189,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET enable_bitmapscan = on;
 SELECT line FROM both_ways('SELECT d.d FROM probe AS p LEFT JOIN LATERAL (SELECT u.code <^> p.code AS d FROM (SELECT code FROM parted_1
-    UNION ALL SELECT code FROM parted_2 WHERE id <> 2600) AS u WHERE hamming(u.code, Q) <= 9 ORDER BY d LIMIT 2) AS d ON true') AS line WHERE line ~ 'Parallel Append|rows';
+    UNION ALL SELECT code FROM parted_2 WHERE id <> 2600) AS u WHERE hamming(u.code, Q) <= 9 ORDER BY d LIMIT 2) AS d ON true') AS line WHERE line ~ 'Parallel Index|rows';
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
