@@ -1,8 +1,11 @@
 //! Counts the entries and pages of an index, and checks it for damage.
 //!
-//! Cost: every page below a root is read once. Only if the bands of a word differ is each of their entries
-//! looked up in the other bands. Only if words have different rows, or further columns have other rows than
-//! the first word, are the rows of two trees kept in memory.
+//! Cost: every page below a root is read once, and sums are taken over the entries of each tree. If trees
+//! that should have the same entries have other sums, because of damage or because others change the index
+//! meanwhile, each of their pages is read two or three times more, without the checks of the first time: once
+//! to find the buckets of rows in which they differ ([`buckets`]), and then to compare the rows of these
+//! buckets ([`differences`]). Entries are looked up in the other bands of a word, with one descent each. Rows
+//! of two trees that are not bands of one word are kept in memory.
 //!
 //! Other processes may change the index meanwhile. Damage within a page is reported in any case. If a page
 //! does not fit the page that points to it, that is reported only if the page has not been changed since the
@@ -16,6 +19,7 @@ use base::OutOfMemory;
 use hamming::hash::scattered;
 use std::collections::HashSet;
 
+mod buckets;
 mod differences;
 
 /// Counts of a tree.
@@ -33,6 +37,52 @@ pub struct Totals {
     checksum: u64,
     /// A sum over all rows, which is equal for all words.
     rows: u64,
+}
+
+impl Totals {
+    /// The totals of two trees together.
+    fn and(self, other: Self) -> Self {
+        Self {
+            entries: self.entries + other.entries,
+            leaves: self.leaves + other.leaves,
+            inner: self.inner + other.inner,
+            height: self.height.max(other.height),
+            checksum: self.checksum.wrapping_add(other.checksum),
+            rows: self.rows.wrapping_add(other.rows),
+        }
+    }
+
+    /// Whether both seem to have the same rows.
+    fn has_rows_of(&self, other: &Self) -> bool {
+        self.entries == other.entries && self.rows == other.rows
+    }
+
+    /// Whether both seem to have the same rows with the same words.
+    fn has_codes_of(&self, other: &Self) -> bool {
+        self.entries == other.entries && self.checksum == other.checksum
+    }
+}
+
+/// Hashes of an entry. Sums of hashes differ if the entries differ.
+#[derive(Clone, Copy)]
+struct EntryHashes {
+    /// A hash of the row.
+    row: u64,
+    /// The sum of a hash for each word of the row's code that the leaf has. It is equal in all bands of a
+    /// word.
+    words: u64,
+}
+
+/// The hashes of the entry with this key, in this slot of a leaf.
+#[inline]
+fn hashes_of(key: IndexKey, leaf: &Page, slot: usize) -> EntryHashes {
+    let row = scattered(key.row.number());
+    let is_null = key.filter != Filter::NONE && key.filter == key.filter.of_null_code();
+    // A code that is NULL is stored as zeros, as many words as the tree has.
+    let words = leaf.words(slot).take(if is_null { 1 } else { usize::MAX });
+    let tree = leaf.tree();
+    let hashes = words.map(|word| scattered(rotated_back(word, tree) ^ row));
+    EntryHashes { row, words: hashes.fold(0, u64::wrapping_add) }
 }
 
 /// The largest number of differences between bands that are reported; more would tell nothing new.
@@ -77,28 +127,21 @@ impl<'s, S: Store> Index<'s, S> {
             return Ok(());
         }
         let differences = &mut Differences { may_differ, report, left: MAX_DIFFERENCES };
-        let (layout, first_tree) = (self.layout, self.layout.first_tree());
-        for word in (0..layout.words()).take_while(|_| layout.has_word_trees()) {
-            let trees = layout.trees_of(word);
-            let [first, others @ ..] = &totals[layout.place(trees.start)..layout.place(trees.end)] else {
-                continue;
-            };
-            if others.iter().any(|band| (band.entries, band.checksum) != (first.entries, first.checksum)) {
-                self.report_differences(trees, differences);
-            } else if (first.entries, first.rows) != (totals[0].entries, totals[0].rows) {
-                let trees = [&[first_tree][..], &[trees.start]];
-                self.compare_rows(trees, differences)?;
+        let layout = self.layout;
+        let first_tree = layout.first_tree();
+        if layout.has_word_trees() {
+            for word in 0..layout.words() {
+                self.verify_word(word, &totals, differences)?;
             }
         }
         if layout.has_code_tree() && layout.has_word_trees() {
-            let (trees, text) = ([layout.code_tree()], "its codes are other ones than those of the words");
-            self.verify_tree([&[first_tree], &trees], text, &totals, differences)?;
+            let text = "its codes are other ones than those of the words";
+            self.verify_tree(layout.code_tree(), &[first_tree], text, &totals, differences)?;
         }
         if layout.has_filter() {
-            let (trees, text) =
-                ([layout.filter_tree()], "further columns have other fingerprints than band 0");
+            let text = "further columns have other fingerprints than band 0";
             let others = [first_tree, layout.nulls()];
-            self.verify_tree([&others, &trees], text, &totals, differences)?;
+            self.verify_tree(layout.filter_tree(), &others, text, &totals, differences)?;
         }
         Ok(())
     }
@@ -186,16 +229,9 @@ impl<S: Store> Survey<'_, '_, S> {
 
     fn visit_leaf(&mut self, page_number: PageNumber, page: &Page) {
         for slot in 0..page.len() {
-            // Sums of hashes differ if the sets differ.
-            let key = page.key(slot);
-            let row = scattered(key.row.number());
-            let is_null = key.filter != Filter::NONE && key.filter == key.filter.of_null_code();
-            // A code that is NULL is stored as zeros, as many words as the tree has.
-            for word in page.words(slot).take(if is_null { 1 } else { usize::MAX }) {
-                let word = rotated_back(word, self.tree);
-                self.totals.checksum = self.totals.checksum.wrapping_add(scattered(word ^ row));
-            }
-            self.totals.rows = self.totals.rows.wrapping_add(row);
+            let hashes = hashes_of(page.key(slot), page, slot);
+            self.totals.checksum = self.totals.checksum.wrapping_add(hashes.words);
+            self.totals.rows = self.totals.rows.wrapping_add(hashes.row);
         }
         let mut keys: Vec<IndexKey> = page.keys().collect();
         keys.sort_unstable();

@@ -333,6 +333,17 @@ impl<'s, S: Store> Index<'s, S> {
         })
     }
 
+    /// Passes every entry of these trees to `visit`, with leaf and slot. Pages are locked meanwhile.
+    pub(crate) fn each_entry(&self, trees: &[Tree], visit: &mut dyn FnMut(IndexKey, &Page, usize)) {
+        for &tree in trees {
+            let mut walk = Walk::From(IndexKey::FIRST);
+            while let Walk::From(from) = walk {
+                self.store.check_for_interrupts();
+                walk = self.entries(TreePart::all(tree), from, visit);
+            }
+        }
+    }
+
     /// Prefetches the leaves under a node that a walk will read. After each leaf, `next` returns the next
     /// key.
     pub(crate) fn prefetch(&self, node: &Page, from: IndexKey, next: &dyn Fn(IndexKey) -> Option<IndexKey>) {

@@ -8,7 +8,7 @@
 use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
 use crate::store::Store;
-use crate::tree::{Index, LEAVES_AT_A_TIME, TreePart, Walk};
+use crate::tree::{Index, LEAVES_AT_A_TIME};
 
 /// Neighbours are merged if they fill at most this percentage of a page together. It is less than 100, so
 /// that the next insert does not split them again.
@@ -43,22 +43,11 @@ impl<S: Store> Index<'_, S> {
     /// Calls `visit` once for every row, and returns the number of rows.
     pub fn rows(&self, visit: &mut dyn FnMut(RowId)) -> u64 {
         let mut rows = 0;
-        self.each_row(&[self.layout.first_tree(), self.layout.nulls()], &mut |row| {
+        self.each_entry(&[self.layout.first_tree(), self.layout.nulls()], &mut |key, _, _| {
             rows += 1;
-            visit(row);
+            visit(key.row);
         });
         rows
-    }
-
-    /// Calls `visit` for every row of each of these trees.
-    pub(crate) fn each_row(&self, trees: &[Tree], visit: &mut dyn FnMut(RowId)) {
-        for &tree in trees {
-            let mut walk = Walk::From(IndexKey::FIRST);
-            while let Walk::From(key) = walk {
-                self.store.check_for_interrupts();
-                walk = self.entries(TreePart::all(tree), key, &mut |entry, _, _| visit(entry.row));
-            }
-        }
     }
 
     /// Merges small neighbours above the leaves, and lowers the tree if it has become too high.

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// How many times fewer rows a test has that miri interprets, ten thousand times slower than it runs.
 pub const FEWER: usize = if cfg!(miri) { 500 } else { 1 };
@@ -29,7 +29,12 @@ pub struct Memory {
     allowed_cost: AtomicUsize,
     /// How often pages have been locked for reading so far.
     reads: AtomicUsize,
+    /// What another process does whenever an operation looks for interrupts.
+    others: Mutex<Option<OtherProcess>>,
 }
+
+/// Gets the number of pages that have been locked for reading so far.
+type OtherProcess = Box<dyn FnMut(&Memory, usize) + Send>;
 
 thread_local! {
     /// Pages that this thread has locked.
@@ -101,6 +106,7 @@ impl Memory {
             is_damaged: false,
             allowed_cost: usize::MAX.into(),
             reads: 0.into(),
+            others: None.into(),
         };
         create(&mut memory, layout);
         memory
@@ -183,6 +189,30 @@ impl Memory {
         let before = self.reads.load(Ordering::Relaxed);
         search();
         self.reads.load(Ordering::Relaxed) - before
+    }
+
+    /// Inserts up to `most` rows while the operation runs: one whenever this number of pages has been read,
+    /// and the operation then looks for interrupts. Returns the number of rows.
+    pub fn while_others_insert(
+        &self,
+        most: usize,
+        pages_between: usize,
+        mut insert: impl FnMut(&Self, usize) + Send + 'static,
+        operation: impl FnOnce(),
+    ) -> usize {
+        let inserted = Arc::new(AtomicUsize::new(0));
+        let number = Arc::clone(&inserted);
+        let mut due = self.reads.load(Ordering::Relaxed) + pages_between;
+        let insert_if_due = move |memory: &Self, reads: usize| {
+            if reads >= due && number.load(Ordering::Relaxed) < most {
+                due = reads + pages_between;
+                insert(memory, number.fetch_add(1, Ordering::Relaxed));
+            }
+        };
+        *self.others.lock().unwrap() = Some(Box::new(insert_if_due));
+        operation();
+        *self.others.lock().unwrap() = None;
+        inserted.load(Ordering::Relaxed)
     }
 
     /// The number of pages that a search reads; a page counts each time.
@@ -394,6 +424,12 @@ impl Store for Memory {
         {
             // Ends the operation without the message of a panic.
             resume_unwind(Box::new(()))
+        }
+        // If it is locked, the other process itself looks for interrupts.
+        if let Ok(mut others) = self.others.try_lock()
+            && let Some(act) = &mut *others
+        {
+            act(self, self.reads.load(Ordering::Relaxed));
         }
     }
 
