@@ -90,7 +90,7 @@ fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>) -> u32 {
     // The operator is `=`, whose operand has the column's type or another integer type, or `<@` with a ball.
     // For a column of balls it is `~`.
     let type_ = operand.type_();
-    if is_ball(type_, CodeType::Bigint) && type_ == key.type_() {
+    if type_ == key.type_() && is_ball(type_, CodeType::Bigint) {
         // SAFETY: the type of the datum is a ball.
         let radius = planner.value(operand).map(|ball| unsafe { CodeType::Bigint.read_ball(ball).1 });
         return radius.map_or(typical_radius(hamming::BITS), |radius| radius.clamp(0, 64) as u32);

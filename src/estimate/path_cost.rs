@@ -45,6 +45,7 @@ impl<'a> CostedPath<'a> {
         // SAFETY: the path belongs to the query, as the caller promises.
         unsafe {
             let root = planner.pointer();
+            share_selectivities(planner, &*path);
             let mut general = pg_sys::GenericCosts::default();
             pg_sys::genericcostestimate(root, path, loop_count, &raw mut general);
             general.num_sa_scans = general.num_sa_scans.max(1.0);
@@ -146,6 +147,34 @@ impl<'a> CostedPath<'a> {
         let operators = (work.pages + work.in_order) * OPERATORS_PER_PAGE + work.operators;
         let (page_cost, operator_cost) = (setting!(seq_page_cost), setting!(cpu_operator_cost));
         fetched * self.general.spc_random_page_cost + in_order * page_cost + operators * operator_cost
+    }
+}
+
+/// Gives each condition of an index search the selectivity of the condition of the query from which it was
+/// made.
+///
+/// PostgreSQL estimates a condition once, and keeps the selectivity in its RestrictInfo. However, for an OR
+/// below an AND, it makes a path of each alternative together with the conditions of all ANDs above it, and
+/// each time makes new index conditions of all of them. With n nested ANDs and ORs, that would be n² / 2
+/// estimates, each of which compares a code with the values that ANALYZE has kept.
+fn share_selectivities(planner: Planner, path: &pg_sys::IndexPath) {
+    // SAFETY: a path has a list of clauses, each of which has a condition and the index conditions made from
+    // it. They belong to the query, and no references to them exist.
+    unsafe {
+        for clause in Exprs::new(path.indexclauses).iter().filter_map(Expr::cast::<pg_sys::IndexClause>) {
+            let conditions = Exprs::new(clause.indexquals);
+            let (Some(condition), 1) = (conditions.iter().next(), conditions.len()) else { continue };
+            let condition = condition.pointer().cast::<pg_sys::RestrictInfo>();
+            let is_of_one_relation = pg_sys::bms_num_members((*clause.rinfo).clause_relids) == 1;
+            // If the index condition is lossy, it selects more rows.
+            if condition == clause.rinfo || clause.lossy || !is_of_one_relation {
+                continue;
+            }
+            let inner = pg_sys::JoinType::JOIN_INNER;
+            let no_join = std::ptr::null_mut();
+            (*condition).norm_selec =
+                pg_sys::clause_selectivity(planner.pointer(), clause.rinfo.cast(), 0, inner, no_join);
+        }
     }
 }
 

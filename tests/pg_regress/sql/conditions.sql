@@ -367,6 +367,33 @@ BEGIN;
 UPDATE rings SET si = 1 WHERE hamming(si, 0) BETWEEN 12 AND 14;
 SELECT tableoid::regclass, count(*) FROM rings WHERE hamming(si, 1) <= 0 GROUP BY tableoid;
 ROLLBACK;
+-- Each condition of nested ANDs and ORs is estimated once, although PostgreSQL makes index conditions of it for each OR
+-- below it. An estimate calls a stable function, which counts the calls.
+CREATE TABLE nested AS SELECT hashint8extended(i, 1) AS si FROM generate_series(1, 1000) AS i;
+CREATE INDEX nested_si ON nested USING hamming (si);
+ANALYZE nested;
+CREATE SEQUENCE estimates;
+CREATE FUNCTION center(i bigint) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    PERFORM nextval('estimates');
+    RETURN hashint8extended(i, 2);
+END $$;
+CREATE FUNCTION estimates_of_nested(conditions integer) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    condition text;
+    before bigint := nextval('estimates');
+BEGIN
+    FOR i IN REVERSE conditions .. 1 LOOP
+        condition := concat_ws(CASE i % 2 WHEN 0 THEN ' AND ' ELSE ' OR ' END, format('hamming(si, center(%s)) <= 3', i), '(' || condition || ')');
+    END LOOP;
+    EXECUTE 'EXPLAIN SELECT FROM nested WHERE ' || condition;
+    RETURN nextval('estimates') - before - 1;
+END $$;
+SELECT estimates_of_nested(10) >= 10 AS are_counted;
+SELECT estimates_of_nested(80) <= 4 * estimates_of_nested(20) AS are_proportional;
+DROP FUNCTION estimates_of_nested, center(bigint);
+DROP SEQUENCE estimates;
+DROP TABLE nested;
 DROP FUNCTION counted;
 DROP TABLE crowd, document, probe, small_one, outer_one, levels, rings, scattered, family CASCADE;
 DROP FUNCTION plan, plans, estimate;
