@@ -116,7 +116,7 @@ CREATE FUNCTION hamming_index_stats(
     LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000 ROWS 1
     AS 'MODULE_PATHNAME', 'simhash_pg_hamming_index_stats';
 COMMENT ON FUNCTION hamming_index_stats(regclass) IS
-    'contents and size of a hamming index, or its problem if it is damaged; a search with radius r is expected to read expected_pages[r + 1] pages';
+    'contents and size of a hamming index, or its problem if it cannot be read; no row if it does not exist; a search with radius r is expected to read expected_pages[r + 1] pages';
 
 CREATE FUNCTION hamming_index_check(
     index regclass,
@@ -137,12 +137,17 @@ SELECT i.indexrelid::pg_catalog.regclass AS index,
        pg_catalog.pg_relation_size(i.indexrelid) AS size,
        s.fill,
        r.pages * 8192 AS size_after_reindex,
-       NOT i.indisvalid OR s.problem IS NOT NULL OR s.pages > 2 * r.pages AND s.pages > r.pages + 128 AS reindex,
+       CASE
+           WHEN s.problem IS NULL THEN s.pages > 2 * r.pages AND s.pages > r.pages + 128
+           -- An unlogged index has no contents on a standby server.
+           ELSE NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
+       END AS reindex,
        s.problem
 FROM pg_catalog.pg_index AS i
     JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid AND c.relkind = 'i' AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace)
     JOIN pg_catalog.pg_am AS a ON a.oid = c.relam AND a.amname = 'hamming'
-    LEFT JOIN LATERAL hamming_index_stats(CASE WHEN i.indisvalid THEN i.indexrelid::pg_catalog.regclass END) AS s ON true
+    -- There is no row for an index that was dropped since the catalog was read.
+    JOIN LATERAL hamming_index_stats(i.indexrelid::pg_catalog.regclass) AS s ON true
     -- 95 is the fill factor of a new index, unless one is given. Each tree has at least one page.
     -- With these casts, no other user's operator fits the types better than PostgreSQL's own.
     LEFT JOIN LATERAL (

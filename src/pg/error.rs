@@ -129,6 +129,14 @@ pub(crate) fn invalid_index(name: &CStr) -> SqlError {
         .set_hint("Use REINDEX to build it again.")
 }
 
+/// PostgreSQL's own message for queries is "cannot access temporary or unlogged relations during recovery".
+pub(crate) fn unlogged_in_recovery(name: &CStr) -> SqlError {
+    let message = format!("cannot access unlogged index \"{}\" during recovery", quoted(name));
+    report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, message)
+        .set_detail("The contents of unlogged relations are not replicated to standby servers.")
+        .set_hint("Inspect the index on the primary server.")
+}
+
 pub(crate) fn index_too_new() -> SqlError {
     let message = "index cannot be verified using this transaction snapshot";
     report(Code::ERRCODE_T_R_SERIALIZATION_FAILURE, message)

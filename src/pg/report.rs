@@ -11,6 +11,10 @@ use pgrx::{PgLogLevel, pg_sys};
 pub(crate) struct SqlError(ErrorReport);
 
 impl SqlError {
+    pub(crate) fn message(&self) -> &str {
+        self.0.message()
+    }
+
     pub(crate) fn set_detail(self, detail: impl Into<String>) -> Self {
         Self(self.0.set_detail(detail))
     }

@@ -6,7 +6,7 @@ use pgrx::{PgTryBuilder, pg_sys};
 use std::panic::AssertUnwindSafe;
 
 /// Calls a function in a subtransaction. Returns the message of its error if the error reports that data or
-/// an index is damaged. No page may be locked where an error is raised, because such a lock would leave
+/// an index is damaged, or that a file is missing or cannot be read. No page may be locked where an error is raised, because such a lock would leave
 /// interrupts held off.
 pub(crate) fn damage_or<T>(read: impl FnOnce() -> T) -> Result<T, String> {
     // SAFETY: as in PL/pgSQL, a subtransaction keeps the caller's memory context and resource owner.
@@ -42,6 +42,8 @@ pub(crate) fn damage_or<T>(read: impl FnOnce() -> T) -> Result<T, String> {
     }))
     .catch_when(Code::ERRCODE_DATA_CORRUPTED, damage)
     .catch_when(Code::ERRCODE_INDEX_CORRUPTED, damage)
+    .catch_when(Code::ERRCODE_UNDEFINED_FILE, damage)
+    .catch_when(Code::ERRCODE_IO_ERROR, damage)
     .catch_others(|error| {
         end(false);
         error.rethrow()

@@ -56,6 +56,18 @@ is(check_workload($primary), '', 'the indexes are sound');
 my $stats = "SELECT rows, nulls, leaf_pages FROM hamming_index_stats('document_si')";
 is($standby->safe_psql('postgres', $stats), $primary->safe_psql('postgres', $stats), 'the standby tells what its index consists of');
 
+# An unlogged index has no contents on a standby. The view says so, and has all other indexes.
+$primary->safe_psql('postgres', 'CREATE UNLOGGED TABLE scratch AS SELECT i::bigint AS si FROM generate_series(1, 1000) AS i; CREATE INDEX scratch_si ON scratch USING hamming (si)');
+$primary->wait_for_catchup($standby);
+my $view = q{SELECT index, rows, reindex, problem FROM hamming_indexes ORDER BY index::text};
+my $of_scratch = qr/^scratch_si\|.*$/m;
+my $listed = $standby->safe_psql('postgres', $view);
+like($listed, qr/^scratch_si\|\|f\|cannot access unlogged index "scratch_si" during recovery$/m, 'the view tells which index cannot be read on a standby');
+is($listed =~ s/$of_scratch//r, $primary->safe_psql('postgres', $view) =~ s/$of_scratch//r, 'and shows the others as on the primary');
+my (undef, undef, $refused) = run_psql($standby, 'postgres', "\\set VERBOSITY verbose\nSELECT * FROM hamming_index_check('scratch_si')");
+like($refused, qr/ERROR:  0A000: cannot access unlogged index "scratch_si" during recovery\nDETAIL:  .*not replicated.*\nHINT:  /, 'the check refuses it');
+is($primary->safe_psql('postgres', "SELECT count(*) FROM hamming_index_check('scratch_si', true)"), 0, 'which is sound on the primary');
+
 # There were pages of indexes to compare: WAL has images that are only there for comparison.
 my @indexes = map { $primary->safe_psql('postgres', "SELECT pg_relation_filenode('document_$_')") } 'si', 'code';
 my $from = $primary->lsn('flush');
@@ -69,5 +81,6 @@ unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'the standby 
 $standby->promote;
 $primary->stop('immediate');
 is(check_workload($standby), '', 'so are those of the standby');
+is($standby->safe_psql('postgres', "SELECT rows, reindex, problem FROM hamming_indexes WHERE index = 'scratch_si'::regclass"), '0|f|', 'and the unlogged index is empty there');
 
 done_testing();

@@ -29,6 +29,23 @@ like($vacuums, qr/transactions actually processed: [1-9]/, 'and vacuums');
 note($out);
 note($vacuums);
 
+# The view of all indexes is read while indexes are rebuilt, created and dropped.
+my %scripts = (
+	view => 'SELECT count(*) FROM hamming_indexes;',
+	rebuild => 'REINDEX INDEX CONCURRENTLY document_si;',
+	drop => 'CREATE TABLE brief AS SELECT si FROM document LIMIT 10; CREATE INDEX brief_si ON brief USING hamming (si); DROP INDEX brief_si; DROP TABLE brief;');
+append_to_file($node->basedir . "/$_.sql", "$scripts{$_}\n" =~ s/; /;\n/gr) for keys %scripts;
+my %done;
+my %running = map {
+	my $name = $_;
+	($name => IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, '-f', $node->basedir . "/$name.sql", @to ], '>', \$done{$name}{out}, '2>', \$done{$name}{err}, $patience))
+} sort keys %scripts;
+for my $name (sort keys %running)
+{
+	ok($running{$name}->finish, "no error of $name") or diag($done{$name}{err});
+	like($done{$name}{out}, qr/transactions actually processed: [1-9]/, "$name was done");
+}
+
 is(check_workload($node), '', 'the indexes are sound');
 $node->safe_psql('postgres', 'DELETE FROM document');
 $node->safe_psql('postgres', 'VACUUM document');

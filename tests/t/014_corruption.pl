@@ -65,7 +65,11 @@ for my $damage (sort(keys %damages), sort(keys %random))
 	$node->safe_psql('postgres', "CREATE $unlogged TABLE table_$number AS SELECT * FROM $source; CREATE INDEX $index{$damage} ON table_$number USING hamming ($key)");
 }
 my %file = map { ($_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index{$_}')")) } keys %index;
+# One has lost its file.
+$node->safe_psql('postgres', 'CREATE TABLE lost AS SELECT * FROM document; CREATE INDEX lost_si ON lost USING hamming (si)');
+my $lost = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('lost_si')");
 $node->stop;
+unlink $lost or die "$lost: $!";
 for my $damage (keys %file)
 {
 	open(my $file, '+<:raw', $file{$damage}) or die "$file{$damage}: $!";
@@ -96,7 +100,8 @@ $node->start;
 # The view has a row for each index, and says what is wrong with it. PostgreSQL's own error of an impossible header is a
 # problem as well.
 my %problem = map { split /=/, $_, 2 } split /\n/, $node->safe_psql('postgres', "SELECT index || '=' || coalesce(problem, '') FROM hamming_indexes");
-is(scalar(keys %problem), scalar(keys %index), 'hamming_indexes has all indexes');
+like(delete $problem{lost_si}, qr/could not open file/, 'the index without a file is one of hamming_indexes');
+is(scalar(keys %problem), scalar(keys %index), 'which has all other indexes');
 for my $damage (sort keys %damages)
 {
 	# If changes are not logged, a misplaced page may be one that is being moved. The check holds others off, so it tells.
@@ -143,6 +148,8 @@ for my $damage (sort keys %index)
 	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index{$damage}', true)"), '', "$damage: mended by REINDEX");
 	is($node->safe_psql('postgres', "SELECT problem FROM hamming_indexes WHERE index = '$index{$damage}'::regclass"), '', 'and the view has no problem');
 }
+$node->safe_psql('postgres', 'REINDEX INDEX lost_si');
+is($node->safe_psql('postgres', "SELECT problem FROM hamming_indexes WHERE index = 'lost_si'::regclass"), '', 'REINDEX makes a new file');
 unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal/, 'no crash');
 
 done_testing();

@@ -3,7 +3,7 @@
 use super::build::scan_table;
 use super::code::{has_lost_length, layout_of, words_of_row};
 use super::filter::FilterColumns;
-use super::inspected_index::InspectedIndex;
+use super::inspected_index::{InspectedIndex, Obstacle};
 use super::row::row_of;
 use crate::pg::call::pg_functions;
 use crate::pg::compat::page_lsn;
@@ -26,27 +26,34 @@ use pgrx::pg_sys::Datum;
 use pgrx::{IntoDatum, pg_guard, pg_sys};
 use std::ffi::c_void;
 
-/// The number of columns of `hamming_index_stats`. The last one is the problem of a damaged index, whose
-/// other columns are NULL.
+/// The number of columns of `hamming_index_stats`. The last one is the problem of an index that cannot be
+/// read, whose other columns are NULL.
 const STATS: usize = 12;
 
 pg_functions!(hamming_index_stats, hamming_index_check);
 
 fn hamming_index_stats(index: pg_sys::Oid, mut rows: ResultSet) -> Result<(), SqlError> {
-    rows.put(match damage_or(|| stats(index)) {
-        Ok(columns) => columns,
-        Err(problem) => {
-            let mut columns = [None; STATS];
-            columns[STATS - 1] = to_database_or_escaped(problem)?.into_datum();
-            columns
+    let problem = match damage_or(|| stats(index)) {
+        Ok(Ok(columns)) => {
+            rows.put(columns);
+            return Ok(());
         }
-    });
+        // There is no row, as pg_relation_size returns NULL: a query that calls the function for each index
+        // in the catalog must not fail because one of them was dropped meanwhile.
+        Ok(Err(Obstacle::Missing(_))) => return Ok(()),
+        Ok(Err(Obstacle::NoContents(error))) => error.message().to_owned(),
+        Ok(Err(Obstacle::WrongKind(error))) => return Err(error),
+        Err(damage) => damage,
+    };
+    let mut columns = [None; STATS];
+    columns[STATS - 1] = to_database_or_escaped(problem)?.into_datum();
+    rows.put(columns);
     Ok(())
 }
 
-/// The columns for an index. Damage is an error.
-fn stats(index: pg_sys::Oid) -> [Option<Datum>; STATS] {
-    let inspected = InspectedIndex::new(index, pg_sys::AccessShareLock);
+/// The columns for an index. Damage is raised as an error.
+fn stats(index: pg_sys::Oid) -> Result<[Option<Datum>; STATS], Obstacle> {
+    let inspected = InspectedIndex::open(index, pg_sys::AccessShareLock)?;
     let pages = inspected.pages();
     let layout = layout_of(inspected.as_open(), &pages);
     let index = Index::new(&pages, layout);
@@ -57,7 +64,7 @@ fn stats(index: pg_sys::Oid) -> [Option<Datum>; STATS] {
     let (leaves, inner, all) = (sum(|tree| tree.leaves), sum(|tree| tree.inner), i64::from(pages));
     let room = totals.iter().zip(layout.trees()).map(|(total, tree)| total.leaves * capacity(tree, 0) as u64);
     let fill = sum(|tree| tree.entries) as f32 / room.sum::<u64>() as f32;
-    [
+    Ok([
         (totals[layout.place(layout.first_tree())].entries as i64).into_datum(),
         (totals[layout.place(layout.nulls())].entries as i64).into_datum(),
         (layout.bits() as i32).into_datum(),
@@ -70,7 +77,7 @@ fn stats(index: pg_sys::Oid) -> [Option<Datum>; STATS] {
         fill.into_datum(),
         expected_pages(layout, pages).into_datum(),
         None,
-    ]
+    ])
 }
 
 /// For each radius, the pages that a search is expected to read.
@@ -86,7 +93,8 @@ fn expected_pages(layout: Layout, pages: u32) -> Vec<i32> {
 }
 
 fn hamming_index_check(index: pg_sys::Oid, heapallindexed: bool, mut rows: ResultSet) {
-    let inspected = InspectedIndex::to_check(index, heapallindexed);
+    let inspected =
+        InspectedIndex::to_check(index, heapallindexed).map_err(Obstacle::into_error).unwrap_or_report();
     let pages = inspected.pages();
     let mut problems = Vec::new();
     let layout = layout_of(inspected.as_open(), &pages);

@@ -5,37 +5,68 @@ use super::row::tid_of;
 use crate::pg::compat::{lock_buffer, restrict_search_path};
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report::{SqlError, UnwrapOrReport};
+use crate::pg::report::SqlError;
 use crate::pg::storage::pages::Pages;
 use hamming_index::key::RowId;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// An index of type hamming and its table. Both are locked until the end of the transaction.
+/// Why an index cannot be inspected.
+pub(super) enum Obstacle {
+    /// There is no relation with this OID. It may have been dropped since the OID was read from the catalog.
+    Missing(pg_sys::Oid),
+    /// The index has no contents on this server at the moment.
+    NoContents(SqlError),
+    /// It is not an index of type hamming, or of a kind that cannot be inspected.
+    WrongKind(SqlError),
+}
+
+impl Obstacle {
+    pub(super) fn into_error(self) -> SqlError {
+        match self {
+            Self::Missing(relation) => error::no_such_relation(relation),
+            Self::NoContents(error) | Self::WrongKind(error) => error,
+        }
+    }
+}
+
+/// An index of type hamming and its table. Both are locked while this exists.
 ///
 /// While this exists, the current user is the owner of the table, in a security-restricted operation. So an
 /// expression or predicate of the index does not run with the rights of the inspecting user.
 pub(super) struct InspectedIndex {
     pub(super) table: pg_sys::Relation,
     pub(super) index: pg_sys::Relation,
+    lock: u32,
+    /// Whether the locks are kept until the end of the transaction.
+    keeps_locks: bool,
     /// The user and the security context to restore.
     caller: (pg_sys::Oid, i32),
     settings_level: i32,
 }
 
 impl InspectedIndex {
-    pub(super) fn new(index: pg_sys::Oid, lock: u32) -> Self {
+    /// Locks and opens an index and its table. The locks are released when this is dropped, so that a query
+    /// that inspects many indexes locks one at a time, and there is no deadlock with a transaction that drops
+    /// several indexes.
+    pub(super) fn open(index: pg_sys::Oid, lock: u32) -> Result<Self, Obstacle> {
+        let mode = lock as i32;
         // SAFETY: relations are looked up and opened; after an error, the end of the transaction closes them.
         // The table is locked first, as everywhere in PostgreSQL. A relation that was dropped before the lock
         // was there is not opened.
         unsafe {
             let table_id = pg_sys::IndexGetRelation(index, true);
             if table_id == pg_sys::InvalidOid {
-                Err(not_an_index(index)).unwrap_or_report()
+                return Err(not_an_index(index));
             }
-            let table = pg_sys::try_relation_open(table_id, lock as i32);
+            let table = pg_sys::try_relation_open(table_id, mode);
             if table.is_null() {
-                Err(error::no_such_relation(index)).unwrap_or_report()
+                return Err(Obstacle::Missing(index));
+            }
+            let opened = pg_sys::try_relation_open(index, mode);
+            if opened.is_null() {
+                pg_sys::relation_close(table, mode);
+                return Err(Obstacle::Missing(index));
             }
             let mut caller = (pg_sys::InvalidOid, 0);
             pg_sys::GetUserIdAndSecContext(&raw mut caller.0, &raw mut caller.1);
@@ -43,31 +74,31 @@ impl InspectedIndex {
             pg_sys::SetUserIdAndSecContext((*(*table).rd_rel).relowner, restricted);
             let settings_level = pg_sys::NewGUCNestLevel();
             restrict_search_path();
-            let opened = pg_sys::try_relation_open(index, lock as i32);
-            if opened.is_null() {
-                Err(error::no_such_relation(index)).unwrap_or_report()
-            }
-            let inspected = Self { table, index: opened, caller, settings_level };
-            inspected.check_kind(table_id);
-            inspected
+            let keeps_locks = false;
+            let inspected = Self { table, index: opened, lock, keeps_locks, caller, settings_level };
+            inspected.check_kind(table_id).map_err(Obstacle::WrongKind)?;
+            inspected.check_contents().map_err(Obstacle::NoContents)?;
+            Ok(inspected)
         }
     }
 
-    /// Opens an index for a check. If it is compared with its table, or if changes of it are not logged,
-    /// other sessions must not write meanwhile.
-    pub(super) fn to_check(index: pg_sys::Oid, against_table: bool) -> Self {
-        let inspected =
-            Self::new(index, if against_table { pg_sys::ShareLock } else { pg_sys::AccessShareLock });
-        if against_table || inspected.pages().is_logged {
-            return inspected;
+    /// Opens an index for a check, and locks it until the end of the transaction. If it is compared with its
+    /// table, or if changes of it are not logged, other sessions must not write meanwhile.
+    pub(super) fn to_check(index: pg_sys::Oid, against_table: bool) -> Result<Self, Obstacle> {
+        let lock = if against_table { pg_sys::ShareLock } else { pg_sys::AccessShareLock };
+        let mut inspected = Self::open(index, lock)?;
+        inspected.keeps_locks = true;
+        if !against_table && !inspected.pages().is_logged {
+            drop(inspected);
+            inspected = Self::open(index, pg_sys::ShareLock)?;
+            inspected.keeps_locks = true;
         }
-        drop(inspected);
-        Self::new(index, pg_sys::ShareLock)
+        Ok(inspected)
     }
 
-    /// Raises an error if it is not a valid index of type hamming, is partitioned, or belongs to another
+    /// It is an error if the relation is not an index of type hamming, is partitioned, or belongs to another
     /// session.
-    fn check_kind(&self, table: pg_sys::Oid) {
+    fn check_kind(&self, table: pg_sys::Oid) -> Result<(), SqlError> {
         // SAFETY: the index is open.
         unsafe {
             let class = &*(*self.index).rd_rel;
@@ -76,18 +107,32 @@ impl InspectedIndex {
             let routines = (*self.index).rd_indam.as_ref();
             let build = routines.and_then(|routines| routines.ambuild).map(|build| build as *const ());
             if build != Some(ambuild as *const ()) || (*(*self.index).rd_index).indrelid != table {
-                Err(error::not_a_hamming_index(name)).unwrap_or_report()
+                return Err(error::not_a_hamming_index(name));
             }
             if self.as_open().is_partitioned() {
-                Err(error::partitioned_index(name)).unwrap_or_report()
-            }
-            if !(*(*self.index).rd_index).indisvalid {
-                Err(error::invalid_index(name)).unwrap_or_report()
+                return Err(error::partitioned_index(name));
             }
             if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP && !(*self.index).rd_islocaltemp {
-                Err(error::other_session(name)).unwrap_or_report()
+                return Err(error::other_session(name));
             }
         }
+        Ok(())
+    }
+
+    /// It is an error if the index is invalid, or an unlogged index on a standby.
+    fn check_contents(&self) -> Result<(), SqlError> {
+        // SAFETY: the index is open, and the second function reads a shared flag.
+        unsafe {
+            let name = self.as_open().name();
+            if !(*(*self.index).rd_index).indisvalid {
+                return Err(error::invalid_index(name));
+            }
+            let persistence = (*(*self.index).rd_rel).relpersistence as u8;
+            if persistence == pg_sys::RELPERSISTENCE_UNLOGGED && pg_sys::RecoveryInProgress() {
+                return Err(error::unlogged_in_recovery(name));
+            }
+        }
+        Ok(())
     }
 
     /// Whether the index may lack rows that the snapshot of this transaction sees.
@@ -176,25 +221,25 @@ impl InspectedIndex {
 impl Drop for InspectedIndex {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            let keep_lock = pg_sys::NoLock as i32;
-            // SAFETY: `new` has opened both.
+            let mode = if self.keeps_locks { pg_sys::NoLock } else { self.lock } as i32;
+            // SAFETY: `open` has opened both.
             unsafe {
                 pg_sys::AtEOXact_GUC(false, self.settings_level);
                 pg_sys::SetUserIdAndSecContext(self.caller.0, self.caller.1);
-                pg_sys::index_close(self.index, keep_lock);
-                pg_sys::table_close(self.table, keep_lock);
+                pg_sys::index_close(self.index, mode);
+                pg_sys::table_close(self.table, mode);
             }
         }
     }
 }
 
-/// The error for a relation that is not an index: it is of another kind, or does not exist.
-fn not_an_index(relation: pg_sys::Oid) -> SqlError {
+/// The obstacle if a relation is not an index: it is of another kind, or does not exist.
+fn not_an_index(relation: pg_sys::Oid) -> Obstacle {
     // SAFETY: the function looks the name up; it is a string in the current memory context.
     unsafe {
         match pg_sys::get_rel_name(relation) {
-            name if name.is_null() => error::no_such_relation(relation),
-            name => error::not_a_hamming_index(CStr::from_ptr(name)),
+            name if name.is_null() => Obstacle::Missing(relation),
+            name => Obstacle::WrongKind(error::not_a_hamming_index(CStr::from_ptr(name))),
         }
     }
 }
