@@ -6,16 +6,23 @@
 # or its indexes. In a second database, the tables have B-trees, and the same statements use PostgreSQL's own functions: a
 # canary may run as somebody else only where it does so there as well.
 #
-# Types, indexes, canaries and plans are drawn at random for each table. The seed is printed; SEED repeats a run, and
-# CANARIES is the number of tables.
+# Then the same with code that changes: a session that stays open uses a table while its canaries are harmless, the owner
+# changes them, and the session goes on. Here, the canaries also tell for which row they are called, because row security hides
+# most rows from the second role. ChangedCanaries.pm draws tables, changes and statements.
+#
+# Types, indexes, canaries and plans are drawn at random for each table. The seed is printed; SEED repeats a run. CANARIES is
+# the number of tables whose code does not change, and there are half as many whose code does.
 
 use strict;
 use warnings;
 use Test::More;
+use List::Util qw(sum0);
 use PostgreSQL::Test::Utils;
 use SimhashTest;
+use ChangedCanaries;
 
 my $seed = $ENV{SEED} // int rand 2**31;
+my $rounds = $ENV{CANARIES} || 2;
 diag("seed $seed");
 srand $seed;
 
@@ -52,8 +59,8 @@ my $canaries = q{
 
 # For each database: how an index, a distance and so on are written there.
 my %databases = (
-	ours => { am => 'hamming', extension => 'CREATE EXTENSION simhash_pg;', gist => [ 'gist', 'gist_hamming_ops' ], sketches => 'sketch_ops' },
-	twins => { am => 'btree', extension => '', gist => [ 'btree', '' ], sketches => '' });
+	ours => { am => 'hamming', extension => 'CREATE EXTENSION simhash_pg;', gist => [ 'gist', 'gist_hamming_ops' ], sketches => 'sketch_ops', ball => [ 'hamming_ball(', ', 1)', '~' ] },
+	twins => { am => 'btree', extension => '', gist => [ 'btree', '' ], sketches => '', ball => [ '(', ')', '=' ] });
 my %codes = (
 	bigint => { plain => 'bigint', domain => 'hostile.fingerprint', bits => '(%s)::bit(64)', value => 'hashint8extended(i %% 40, %d)' },
 	bit => { plain => 'bit(256)', domain => 'hostile.hash', bits => '%s',
@@ -101,7 +108,9 @@ sub draw_table
 		push @heard, $columns =~ /'(column \d of index \d)', x/g;
 		my $predicate = $n == 1 ? '' : any('', ' WHERE x < 9', " WHERE x < 9 AND hostile.of('predicate of index $n', x) < 9");
 		push @heard, "predicate of index $n" if $predicate =~ /hostile/;
-		$sql .= "CREATE INDEX t_$n ON hostile.t USING %AM% ($columns)" . sprintf($trees, any('words', 'words', 'both', 'whole')) . "$predicate;\n";
+		# An index on an expression always has whole codes.
+		my $options = $first eq $plain ? sprintf($trees, any('words', 'words', 'both', 'whole')) : '';
+		$sql .= "CREATE INDEX t_$n ON hostile.t USING %AM% ($columns)$options$predicate;\n";
 	}
 	# Our classes of other access methods.
 	if ($kind eq 'bigint')
@@ -211,9 +220,9 @@ sub songs
 	$read += length $log;
 	my %songs;
 	# What applies changes of a publication has no application's name.
-	while ($log =~ /^LOG:  canary (.*) sings as (.*) in (.*) during (.*)$/mg)
+	while ($log =~ /^LOG:  canary (.*) sings as (.*) in (.*) during (.*?)(?: of row (.*))?$/mg)
 	{
-		$songs{ $4 || $3 =~ s/_/ /r }{$1}{$2} = 1;
+		$songs{ $4 || $3 =~ s/_/ /r }{$1}{$2}{ $5 // '' }++;
 	}
 	return \%songs;
 }
@@ -233,7 +242,7 @@ sub rechecks
 }
 
 my %used = map { $_ => 0 } 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Near Join', 'Near Semi Join', 'Workers';
-for my $round (1 .. $ENV{CANARIES} || 2)
+for my $round (1 .. $rounds)
 {
 	my $table = draw_table(('bit', 'bigint')[ $round % 2 ]);
 	my $schema = 'GRANT CREATE ON SCHEMA public TO PUBLIC; CREATE SCHEMA hostile AUTHORIZATION owner; GRANT USAGE ON SCHEMA hostile TO PUBLIC; SET ROLE owner;' . $canaries . $table->{sql};
@@ -326,6 +335,220 @@ for my $round (1 .. $ENV{CANARIES} || 2)
 	my %restored = map { $_ => 1 } grep { /^(?:restored|subscribed)/ } keys %$songs;
 	is(scalar keys %restored, 4, 'also in what is restored and replicated');
 }
-note(explain(\%used));
-is_deeply([ grep { !$used{$_} } sort keys %used ], [], 'every kind of plan has run');
+
+# The statements by which the owner changes a table in three steps, and uses it after each, as commands of psql that run them
+# in a session of the owner.
+sub change_commands
+{
+	my ($name, $table) = @_;
+	my @commands;
+	for my $step (1 .. 3)
+	{
+		my $id = 700 + $step;
+		my @statements = ("SET application_name = '$name change $step'", "SET lock_timeout = '${\SECONDS_OF_PATIENCE}s'", @{ $table->{steps}[ $step - 1 ] },
+			$table->insertions("generate_series($id, $id)"), 'UPDATE hostile.t SET x = x WHERE id < 5', map { "DELETE FROM hostile.$_ WHERE id = $id" } 't', 'excluding');
+		my $script = $node->basedir . "/$name.change_$step.sql";
+		append_to_file($script, join '', "\\set ON_ERROR_STOP 1\n", map { "$_;\n" } @statements);
+		push @commands, "\\! psql -X -q -d \"${\$node->connstr($name)} user=owner\" -f $script </dev/null >$script.out 2>&1\n";
+	}
+	return @commands;
+}
+
+# What a superuser and the reader do with a table: each statement in a mode and by a plan that are drawn for it. Statements
+# by the expressions of an index matter most after the last change, by which the session's relation caches have been renewed.
+sub draw_runs
+{
+	my ($table) = @_;
+	my @runs;
+	for my $statement ($table->statements)
+	{
+		my $text = $statement->{pair}[0];
+		my $has_cursors = $text =~ /^SELECT/ && $text !~ /FOR UPDATE$/;
+		# A function that reads a relation by its name plans its query each time, which a prepared statement does not.
+		my @prepared = $statement->{name} =~ /histogram|differences/ ? () : ('prepared', $text =~ /\bQ\b/ ? 'prepared with a parameter' : ());
+		my @plans = $statement->{name} eq 'range' ? ('index', 'workers, index', 'bitmap') : $statement->{name} =~ /^(?:nearest|all)$/ ? ('index', 'workers, index') : sort keys %plans;
+		for my $role ($superuser, 'reader')
+		{
+			# `nearest` is planned in each phase, so that it shows whether an index is searched (check_plans).
+			my $mode = any('plain', @prepared, $has_cursors ? 'cursor' : (), $has_cursors && $statement->{name} ne 'nearest' ? 'open cursor' : ());
+			my %skips = map { $_ => rand() < 0.6 } $mode eq 'open cursor' ? () : ('after 2', $statement->{by} eq 'named' ? () : 'after 3');
+			push @runs, { %$statement, role => $role, mode => $mode, plan => any(@plans), skips => \%skips };
+		}
+	}
+	return @runs;
+}
+
+# What psql does for a run in a phase: `warm`, or `after` one of the steps. A cursor that stays open is declared in the phase
+# before the step.
+sub in_phase
+{
+	my ($name, $n, $run, $phase, $which) = @_;
+	my ($mode, $statement) = ($run->{mode}, $run->{pair}[$which]);
+	my $literal = $statement =~ s/\bQ\b/$run->{query}/gr;
+	my ($before, $execute, $explained) = ('', "$literal;", $literal);
+	if ($mode =~ /^prepared/)
+	{
+		my ($type, $body, $argument) = $mode eq 'prepared' ? ('', $literal, '') : ("($run->{argument})", $statement =~ s/\bQ\b/\$1/gr, "($run->{query})");
+		$before = "PREPARE p$n$type AS $body;\n" if $phase eq 'warm';
+		($execute, $explained) = ("EXECUTE p$n$argument;", "EXECUTE p$n$argument");
+	}
+	elsif ($mode =~ /cursor$/)
+	{
+		my @execute = ("DECLARE c$n CURSOR FOR $literal;\nFETCH 2 FROM c$n;\n", "FETCH ALL FROM c$n;");
+		$execute = $mode eq 'cursor' ? join('', @execute) : $phase =~ /^before/ ? $execute[0] : $execute[1];
+		$explained = "DECLARE explained CURSOR FOR $literal";
+	}
+	my @transaction = $mode eq 'open cursor' ? ('', '') : ("BEGIN;\n", "ROLLBACK;\n");
+	# An open cursor has the plan that was explained when it was declared.
+	my $explain = $phase =~ /^(?:warm|before 1)$/ || $phase eq 'after 1' && $mode ne 'open cursor' || $phase eq 'after 3' && $run->{by} eq 'named';
+	my $role = $run->{role} eq $superuser ? 'NONE' : $run->{role};
+	return "SET application_name = '$name $phase $n'; SET ROLE $role;\n$plans{ $run->{plan} } SET plan_cache_mode = force_generic_plan;\n"
+	  . "$before$transaction[0]\\o /dev/null\n$execute\n\\o\n\\echo \@state $phase $n :SQLSTATE\n"
+	  . ($explain ? "\\echo \@plan $phase $n\nEXPLAIN (COSTS OFF) $explained;\n" : '') . "$transaction[1]RESET ALL;\n";
+}
+
+# What a session does in one database: everything, then a change by the owner, everything again, and so on; in the end,
+# maintenance.
+sub session_script
+{
+	my ($name, $table, $runs, $which) = @_;
+	my @changes = change_commands($name, $table);
+	my @all = 0 .. $#$runs;
+	my ($open, $others) = ([ grep { $runs->[$_]{mode} eq 'open cursor' } @all ], [ grep { $runs->[$_]{mode} ne 'open cursor' } @all ]);
+	my $do = sub { my ($phase, $which_runs) = @_; return join '', map { in_phase($name, $_, $runs->[$_], $phase, $which) } grep { !$runs->[$_]{skips}{$phase} } @$which_runs };
+	my $script = "\\set ON_ERROR_STOP 0\n\\pset pager off\n" . $do->('warm', $others);
+	# Cursors stay open only while functions are changed: the last step locks the table.
+	for my $step (1, 2)
+	{
+		$script .= "BEGIN;\n" . $do->("before $step", $open) . $changes[ $step - 1 ] . $do->("after $step", $open) . "COMMIT;\n" . $do->("after $step", $others);
+	}
+	$script .= $changes[2] . $do->('after 3', $others);
+	my @maintenance = $table->maintenance;
+	$script .= join '', map { "SET application_name = '$name maintenance $_'; SET ROLE NONE;\n\\o /dev/null\n$maintenance[$_][$which];\n\\o\n\\echo \@state maintenance $_ :SQLSTATE\n" } 0 .. $#maintenance;
+	return $script;
+}
+
+# Creates the table in a database, and begins the session there.
+sub begin_session
+{
+	my ($name, $table, $runs, $database) = @_;
+	my $as = $databases{$database};
+	my %place = (AM => $as->{am}, GIST => $as->{gist}[0], GIST_OPS => $as->{gist}[1], BALL => $as->{ball}[0], RADIUS => $as->{ball}[1], NEAR => $as->{ball}[2]);
+	my $sql = $table->{sql} =~ s/%([A-Z_]+)%/$place{$1}/gr;
+	$sql =~ s/ WITH \(trees = \w+\)//g if $database eq 'twins';
+	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE template0");
+	$node->safe_psql($name, "SET application_name = '$name begin'; $as->{extension} CREATE SCHEMA hostile AUTHORIZATION owner; GRANT USAGE ON SCHEMA hostile TO PUBLIC; SET ROLE owner; $sql");
+	my $script = $node->basedir . "/$name.sql";
+	append_to_file($script, session_script($name, $table, $runs, $database eq 'ours' ? 0 : 1));
+	return IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr($name), '-f', $script ], '<', '/dev/null', '>', "$script.out", '2>', "$script.err", patience(300));
+}
+
+my (%kinds_heard, %kinds_used);
+
+# Every index is searched: after the first change still by its plain columns, because the session has not been told of the
+# change, and after the last one by its expressions.
+sub check_plans
+{
+	my ($table, $runs, $out) = @_;
+	my %searched = ('after 1 plain' => {}, 'after 3 named' => {});
+	while ($out =~ /^\@plan (.*?) (\d+)\n(.*?)(?=^\@)/msg)
+	{
+		my ($phase, $run, $plan) = ($1, $runs->[$2], $3);
+		$run->{has_bitmap} = 1 if $plan =~ /Bitmap Heap Scan/;
+		for my $kind ('Index Scan', 'Bitmap Index Scan', 'Near Join', 'Workers')
+		{
+			my $uses = $plan =~ /\b$kind(?: using t_\d| on t_\d|\)| Planned)/;
+			$kinds_used{$_} += $uses for $kind, $kind eq 'Index Scan' ? "$kind, $run->{mode}" : ();
+		}
+		$searched{"$phase $run->{by}"}{ $run->{index} } = 1 if $run->{index} && $plan =~ /Scan (?:using|on) $run->{index}\b/;
+	}
+	for my $how ('after 1 plain', 'after 3 named')
+	{
+		my @not = grep { ($how =~ /plain/ || $_->{is_expression}) && !$searched{$how}{ $_->{name} } } @{ $table->{indexes} };
+		my %forms = map { $_->{name} => $_->{is_expression} ? $table->{canaries}{"key of $_->{name}"}{form} : 'column' } @not;
+		is_deeply([ map { "$_->{name}: $_->{type}, $forms{$_->{name}}" } @not ], [], "every index is searched, $how");
+	}
+}
+
+# Canaries are harmless at first, and are heard after they have been changed.
+sub check_changes
+{
+	my ($table, $songs) = @_;
+	my @early = map { my $during = $_; map { "$during: $_" } sort keys %{ $songs->{$during} } } grep { /^\w+ (?:begin|warm|before 1)\b/ } sort keys %$songs;
+	is_deeply(\@early, [], 'no canary sings before it is changed');
+	my %heard = map { map { $_ => 1 } keys %$_ } values %$songs;
+	my $canaries = $table->{canaries};
+	is_deeply([ map { "$_ ($canaries->{$_}{form}; $canaries->{$_}{change})" } grep { !$heard{$_} } sort keys %$canaries ], [], 'all ' . keys(%$canaries) . ' canaries are heard');
+	$kinds_heard{ $canaries->{$_}{change} } = 1 for grep { $heard{$_} } keys %$canaries;
+}
+
+# How often a canary has been called as the reader for rows that row security hides from it.
+sub calls_for_hidden_rows
+{
+	my ($songs) = @_;
+	my $calls = $songs->{reader} // {};
+	return sum0(map { $calls->{$_} } grep { /^\d+$/ && ChangedCanaries::is_hidden($_) } keys %$calls);
+}
+
+# Who hears a canary that is not to be heard, and which canaries are called for hidden rows.
+sub check_songs
+{
+	my ($table, $runs, $songs, $names) = @_;
+	my @maintenance = $table->maintenance;
+	my (@wrong, @hidden);
+	for my $during (map { /^$names->{ours} (.*)/ ? $1 : () } sort keys %$songs)
+	{
+		my ($phase, $n) = $during =~ /^(.*?) ?(\d*)$/;
+		my $run = $phase =~ /^(?:warm|before|after)/ ? $runs->[$n] : { by => '', mode => 'plain', plan => $phase, role => '', pair => $phase eq 'maintenance' ? $maintenance[$n] : [''] };
+		my ($ours, $twins) = map { $songs->{"$_ $during"} // {} } @$names{ 'ours', 'twins' };
+		# When an open cursor returns its first row, arithmetic has read the whole table, unlike an index scan.
+		my $earlier = $run->{mode} eq 'open cursor' ? $songs->{"$names->{twins} " . $during =~ s/^after/before/r} // {} : {};
+		for my $place (sort keys %$ours)
+		{
+			my $described = "$place ($table->{canaries}{$place}{form}; $table->{canaries}{$place}{change}), $during, $run->{mode}, $run->{plan}: $run->{pair}[0]";
+			# A query that names an expression may compute it, but not for hidden rows.
+			my $is_named = $run->{by} eq 'named' && $place =~ / of $run->{index}$/;
+			push @wrong, map { "as $_: $described" } grep { $_ ne 'owner' && !$twins->{$place}{$_} && !$earlier->{$place} && !$is_named } sort keys %{ $ours->{$place} };
+			# The policy decides what is hidden, the view shows what its owner sees, and the other table has no policy.
+			next if $place =~ /policy|^exclusion/ || $run->{pair}[0] =~ /hostile\.v\b/;
+			# If a query repeats the predicate of an index, a bitmap heap scan computes it for all rows of a lossy bitmap, before
+			# it hides any. A bitmap of a B-tree is lossy only if it exceeds work_mem.
+			next if $is_named && $place =~ /^predicate/ && $run->{has_bitmap};
+			my $calls = calls_for_hidden_rows($ours->{$place});
+			my $measure = calls_for_hidden_rows($twins->{$place}) + calls_for_hidden_rows($earlier->{$place});
+			push @hidden, "$calls calls instead of $measure: $described" if $calls > $measure;
+		}
+	}
+	is(scalar @wrong, 0, 'no canary that has been changed sings as somebody as whom it would not without the extension') or diag(join "\n", splice @wrong, 0, 20);
+	is(scalar @hidden, 0, 'and none is called more often for rows that row security hides') or diag(join "\n", splice @hidden, 0, 20);
+}
+
+# A session warms up, the owner of the table changes it, and the session goes on.
+sub warm_change_again
+{
+	my ($round) = @_;
+	my $table = ChangedCanaries->new;
+	my @runs = draw_runs($table);
+	my %names = (ours => "warm_ours$round", twins => "warm_twins$round");
+	my %session = map { $_ => begin_session($names{$_}, $table, \@runs, $_) } sort keys %names;
+	my (%out, %err, %states);
+	for my $database (sort keys %names)
+	{
+		$session{$database}->finish;
+		($out{$database}, $err{$database}) = map { slurp_file($node->basedir . "/$names{$database}.sql.$_") } 'out', 'err';
+		$states{$database} = [ $out{$database} =~ /^\@state (.*)/mg ];
+		is(join('', map { slurp_file($node->basedir . "/$names{$database}.change_$_.sql.out") } 1 .. 3), '', "$names{$database} is changed without an error");
+	}
+	is_deeply($states{ours}, $states{twins}, "warm $round: " . @{ $states{ours} } . ' statements end alike with the extension and without it') or diag($err{ours});
+	is_deeply([ grep { !/ 00000$/ } @{ $states{ours} } ], [], 'and without an error') or diag($err{ours});
+	check_plans($table, \@runs, $out{ours});
+	my $songs = songs();
+	check_changes($table, $songs);
+	check_songs($table, \@runs, $songs, \%names);
+}
+
+warm_change_again($_) for 1 .. ($rounds + 1) / 2;
+is_deeply([ grep { !$kinds_heard{$_} } ChangedCanaries::kinds_of_changes() ], [], 'every kind of change has been heard');
+note(explain(\%used), explain(\%kinds_used));
+is_deeply([ map { my $kinds = $_; grep { !$kinds->{$_} } sort keys %$kinds } \%used, \%kinds_used ], [], 'every kind of plan has run');
 done_testing();
