@@ -17,6 +17,11 @@ FROM hamming_histogram('document', 'si') AS h;
 SELECT count(*), sum(pairs), max(rows) FROM hamming_histogram('document', 'si', sample => 500);
 SELECT count(*), sum(pairs) FROM hamming_histogram('document', 'si', 2);
 
+-- A fingerprint that 100 rows have adds 100 rows and not 9,900 pairs, so that the radius is the same.
+CREATE VIEW copied AS SELECT si FROM document UNION ALL SELECT 42 FROM generate_series(1, 100);
+SELECT distance FROM hamming_histogram('copied', 'si') WHERE to_search;
+DROP VIEW copied;
+
 -- Reports what is unusual: half of the bits of each code are set, as in perceptual hashes that compare with the median.
 CREATE FUNCTION half_set(i bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT sum(1::bigint << place)::bigint FROM (SELECT place FROM generate_series(0, 62) AS place ORDER BY hashint8extended(i * 64 + place, 1) LIMIT 32) AS p $$;
