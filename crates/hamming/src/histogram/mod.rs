@@ -4,15 +4,15 @@
 //! Some codes of the table, the queries, are compared with all rows. The texts of some pairs are compared
 //! too.
 //!
-//! Guarantee: the number of rows is the mean over the queries. At each small distance, each query compares its
-//! text with that of one row, which is a random one of the rows that it finds there; in the estimates, the pair
-//! represents all of these rows. The upper limit is Wilson's ("Probable Inference, the Law of Succession, and
-//! Statistical Inference", 1927) for the effective size of the sample (Kish, "Survey Sampling", 1965). The
-//! suggested radius counts each query once, however many duplicates it has: a text that is stored a hundred
-//! times adds a hundred rows, and not ten thousand pairs. The only model is that the numbers of pairs by chance
-//! are log-concave, as if bits were random. Cost: a comparison of each row with each query; for n rows that a
-//! query finds at a distance, 1 + ln n texts are compared. Memory: the queries, and for each of them 8 bytes per
-//! small distance, at most 32 MB.
+//! Guarantee: the number of rows is the mean over the queries. At each small distance, each query compares
+//! its text with that of one row, which is a random one of the rows that it finds there; in the estimates,
+//! the pair represents all of these rows. The upper limit is Wilson's ("Probable Inference, the Law of
+//! Succession, and Statistical Inference", 1927) for the effective size of the sample (Kish, "Survey
+//! Sampling", 1965). The suggested radius counts each query once, however many duplicates it has: a text that
+//! is stored a hundred times adds a hundred rows, and not ten thousand pairs. The only model is that the
+//! numbers of pairs by chance are log-concave, as if bits were random. Cost: a comparison of each row with
+//! each query; for n rows that a query finds at a distance, 1 + ln n texts are compared. Memory: the queries,
+//! and for each of them 8 bytes per small distance, at most 32 MB.
 
 use crate::BITS;
 use crate::code::CodeSlice;
@@ -36,8 +36,8 @@ const FOUND: f64 = 0.95;
 /// A small distance for 64 bits.
 const NEAR: usize = 6;
 /// If queries find this many rows within it, there is a crowd. If more than MANY of at least ENOUGH compared
-/// pairs share less than TEMPLATE, there are templates. A radius is suggested for at least ENOUGH queries that
-/// find something.
+/// pairs share less than TEMPLATE, there are templates. A radius is suggested for at least ENOUGH queries
+/// that find something.
 const CROWD: f64 = 10.0;
 const ENOUGH: usize = 20;
 const MANY: f64 = 0.1;
@@ -72,14 +72,14 @@ pub struct Duplicates {
 
 /// The rows that a query has found at one small distance.
 #[derive(Clone, Copy, Debug, Default)]
-struct NearRows {
+struct RowsAtDistance {
     /// The number of these rows.
     count: u32,
     /// The share that the texts of the query and of a random one of these rows have in common.
     alike: f32,
 }
 
-impl NearRows {
+impl RowsAtDistance {
     fn rows(&self) -> f64 {
         f64::from(self.count)
     }
@@ -98,7 +98,7 @@ pub struct DistanceHistogram {
     /// The number of pairs at each distance.
     pairs: Vec<u64>,
     /// For each query, what it has found at each small distance, starting at 0.
-    near: Vec<NearRows>,
+    near: Vec<RowsAtDistance>,
     has_texts: bool,
     chance: u64,
 }
@@ -113,7 +113,7 @@ impl DistanceHistogram {
             has_met_itself: collect(repeat_n(false, queries.len()), queries.len())?,
             queries: CodeQueries::new(queries)?,
             pairs,
-            near: collect(repeat_n(NearRows::default(), counted), counted)?,
+            near: collect(repeat_n(RowsAtDistance::default(), counted), counted)?,
             has_texts,
             chance: 0,
         })
@@ -208,7 +208,7 @@ impl DistanceHistogram {
     fn found_once(&self, farthest: usize) -> Result<Vec<f64>, OutOfMemory> {
         debug_assert!(farthest < self.distances());
         let share = |distance| {
-            let rows: f64 = self.at(distance).map(NearRows::rows).sum();
+            let rows: f64 = self.at(distance).map(RowsAtDistance::rows).sum();
             self.at(distance).map(|near| self.duplicates_in(near)).sum::<f64>() / rows.max(1.0)
         };
         let shares = collect((0..=farthest).map(share), farthest + 1)?;
@@ -223,8 +223,8 @@ impl DistanceHistogram {
         Ok(found)
     }
 
-    /// Without texts: the largest small distance at which at most half of the pairs come by chance, and within
-    /// which there is no crowd.
+    /// Without texts: the largest small distance at which at most half of the pairs come by chance, and
+    /// within which there is no crowd.
     fn not_by_chance(&self) -> Result<Option<usize>, OutOfMemory> {
         // An even step, because all distances may be even.
         let step = of_bits(&self.pairs, STEP) & !1;
@@ -253,7 +253,7 @@ impl DistanceHistogram {
     }
 
     /// How many of the rows are duplicates, as the pair says that was compared; without texts all of them.
-    fn duplicates_in(&self, near: &NearRows) -> f64 {
+    fn duplicates_in(&self, near: &RowsAtDistance) -> f64 {
         if !self.has_texts || near.alike >= DUPLICATE { near.rows() } else { 0.0 }
     }
 
@@ -288,7 +288,7 @@ impl DistanceHistogram {
     }
 
     /// What each query has found at a small distance.
-    fn at(&self, distance: usize) -> impl Iterator<Item = &NearRows> {
+    fn at(&self, distance: usize) -> impl Iterator<Item = &RowsAtDistance> {
         self.near.iter().skip(distance).step_by(self.distances())
     }
 
