@@ -6,14 +6,14 @@
 //! text. So tables in memory, and whatever else only divides or orders hashes for the time of a call, use a
 //! [`Place`] instead, which is computed from the hash and the secret. No result depends on the secret.
 //!
-//! A place is the upper half of `a · hash + b` modulo 2^128, where a and b are secret. Then the places of any
-//! two different hashes are independent and uniform (Dietzfelbinger, "Universal Hashing and k-Wise Independent
-//! Random Variables via Integer Arithmetic without Primes", 1996). For hashes that were chosen without
-//! knowledge of the secret, it follows that linear probing fills a table with n entries in O(n log n) expected
-//! probes (Pătraşcu and Thorup, "On the k-Independence Required by Linear Probing and Minwise Independence",
-//! 2016), and usually in as many as with random places. Simple tabulation, which is proven to take O(n) probes,
-//! was tried as well: for short texts, its tables compete with those of the features for the processor's first
-//! cache, which then misses 40 % more reads.
+//! A place is the upper half of `a · hash + b` modulo 2^128, where a and b are secret. Then the places of
+//! any two different hashes are independent and uniform (Dietzfelbinger, "Universal Hashing and k-Wise
+//! Independent Random Variables via Integer Arithmetic without Primes", 1996). For hashes that were chosen
+//! without knowledge of the secret, it follows that linear probing fills a table with n entries in O(n log
+//! n) expected probes (Pătraşcu and Thorup, "On the k-Independence Required by Linear Probing and Minwise
+//! Independence", 2016), and usually in as many as with random places. Simple tabulation, which is proven
+//! to take O(n) probes, was tried as well: for short texts, its tables compete with those of the features
+//! for the processor's first cache, which then misses 40 % more reads.
 //!
 //! Windows of texts are hashed by a polynomial whose base is secret, unless the hash is part of a result. Two
 //! different windows of s symbols then have the same value for at most s - 1 of 2^61 bases. If the base is
