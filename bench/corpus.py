@@ -15,14 +15,14 @@ sys.path.append(str(pathlib.Path(__file__).parent / "similarity_index"))
 from natural import pages  # noqa: E402
 
 # COPY as the page has it.
-FORMAT = r"(FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')"
+FORMAT = r"(FORMAT csv, QUOTE E'\x01', DELIMITER E'\t')"
 BEGIN = r"""
 CREATE FUNCTION cpu_s() RETURNS numeric LANGUAGE sql VOLATILE AS $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::numeric / 1e9$$;
 CREATE TABLE truth (number bigint GENERATED ALWAYS AS IDENTITY, id bigint, kind text, change text, origin bigint, body text COMPRESSION lz4);
 COPY truth (id, kind, change, origin, body) FROM '{folder}/pages';
 CREATE TABLE seconds (place integer GENERATED ALWAYS AS IDENTITY, step text, rows bigint, until numeric);
-COPY (SELECT json_build_object('text', body) FROM truth WHERE number <= {stock} ORDER BY number) TO '{folder}/stock' {format};
-COPY (SELECT json_build_object('text', body) FROM truth WHERE number > {stock} ORDER BY number) TO '{folder}/batch' {format};
+COPY (SELECT number, json_build_object('text', body) FROM truth WHERE number <= {stock} ORDER BY number) TO '{folder}/stock' {format};
+COPY (SELECT number, json_build_object('text', body) FROM truth WHERE number > {stock} ORDER BY number) TO '{folder}/batch' {format};
 """
 STEP = "INSERT INTO seconds (step, rows, until) VALUES ('{}', {}, cpu_s());\n"
 END = r"""
@@ -41,14 +41,13 @@ FROM judged WHERE is_version GROUP BY change ORDER BY change;
 
 
 def statements(page, rows, folder):
-    script = re.search(r"```sql\n(.*?)```", pathlib.Path(page).read_text(), re.DOTALL)[1]
+    create = re.search(r"```sql\n(.*?)```", pathlib.Path(page).read_text(), re.DOTALL)[1]
     stock = int(rows) * 9 // 10
-    create, first, batch = re.split(r"INSERT INTO page .*?;\n", script, flags=re.DOTALL)
-    copy = lambda name: f"COPY page (body) FROM '{folder}/{name}' {FORMAT};\n"
-    parts = [create, BEGIN.format(folder=folder, stock=stock, format=FORMAT), STEP.format("", 0), copy("stock"), first,
-             STEP.format("the stock, from COPY to the duplicates", stock), copy("batch"), batch.replace("SELECT * FROM duplicate ORDER BY id;", ""),
-             STEP.format("the batch, from COPY to the duplicates", int(rows) - stock), END]
-    pathlib.Path(folder, "statements.sql").write_text("".join(parts))
+    parts = [create, BEGIN.format(folder=folder, stock=stock, format=FORMAT), STEP.format("", 0)]
+    for name, count in [("stock", stock), ("batch", int(rows) - stock)]:
+        parts += [f"COPY page FROM '{folder}/{name}' {FORMAT};\n", STEP.format(f"the {name}: COPY", count),
+                  "CALL decide();\n", STEP.format(f"the {name}: decide()", count)]
+    pathlib.Path(folder, "statements.sql").write_text("".join([*parts, END]))
 
 
 CHANGED = 600
@@ -64,10 +63,12 @@ SELECT create_rare_code('rare_of_site', 'site', 'body') \g /dev/null
 WITH near AS (
     SELECT place, change, hamming(simhash(c.body), simhash(p.body)) <= 14 AS by_si,
            CASE WHEN place = {site} THEN hamming(rare_of_site(c.body), rare_of_site(p.body))
-                ELSE hamming(rare(c.body), rare(p.body)) END <= 50 AS by_rare
+                ELSE hamming(rare(c.body), rare(p.body)) END <= 50 AS by_rare,
+           text_containment(c.body, p.body, 'word:2') >= 0.93 AS by_score
     FROM changed AS c JOIN page AS p ON p.id = origin)
 SELECT change, count(*) AS pages, round(100.0 * avg(by_si::integer), 1) AS "within 14 %",
-       round(100.0 * avg((by_si AND by_rare)::integer), 1) AS "and rare <= 50 %"
+       round(100.0 * avg((by_si AND by_rare)::integer), 1) AS "and rare <= 50 %",
+       round(100.0 * avg((by_si AND by_rare AND by_score)::integer), 1) AS "and score >= 0.93 %"
 FROM near GROUP BY place, change ORDER BY place;
 """
 
