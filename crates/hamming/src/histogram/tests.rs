@@ -171,7 +171,7 @@ fn equal_codes_count_if_there_is_little_else() {
         let rows = with(changed);
         assert_eq!(marked(&rows, rows.len()), [radius]);
         let levels = compared(&rows, rows.len(), Some(|a, b| f64::from(a / 2 == b / 2))).levels().unwrap();
-        assert_eq!(levels.iter().position(|level| level.to_search), Some(radius as usize));
+        assert_eq!(levels.iter().position(|level| level.to_search), Some(radius));
     }
 }
 
@@ -181,7 +181,7 @@ fn equal_codes_count_if_there_is_little_else() {
 fn wide_codes_take_bounded_memory() {
     let room = (COUNTED / 2561) as u32;
     let words: Vec<u64> =
-        (0..u64::from(room + 3) * 128).map(|at| scattered(at / 128 / 2 << 7 | at % 128)).collect();
+        (0..u64::from(room + 3) * 128).map(|at| scattered(((at / 256) << 7) | (at % 128))).collect();
     let codes = CodeSlice::new(&words, 128);
     let mut histogram = DistanceHistogram::new(codes, 8192, true).unwrap();
     assert!(histogram.near.len() <= COUNTED);
