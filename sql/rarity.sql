@@ -40,3 +40,9 @@ CREATE FUNCTION text_containment(a text, b text, weights bytea) RETURNS double p
     AS 'MODULE_PATHNAME', 'simhash_pg_text_containment_by_weights';
 COMMENT ON FUNCTION text_containment(text, text, bytea) IS
     'weight of the features of a that b also has, divided by the weight of all features of a, 0 to 1; NULL if no feature of a has a weight';
+
+CREATE FUNCTION version_score(a text, b text, weights bytea) RETURNS double precision
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20000
+    AS 'MODULE_PATHNAME', 'simhash_pg_version_score';
+COMMENT ON FUNCTION version_score(text, text, bytea) IS
+    'the higher, the more likely is one text a version of the other, at most 1; from about 0.75 on, most are; NULL if no feature of one of them has a weight';

@@ -12,6 +12,7 @@ use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use std::cell::RefCell;
 use text::features::Scheme;
 use text::sketch::rarity::{self, FeatureCounter, FeatureWeights};
+use text::sketch::versions::VersionScorer;
 
 const STATE: StateForm =
     StateForm { aggregate: "feature_weights", mark: b"feature1", bytes: rarity::COUNTS_BYTES };
@@ -22,6 +23,7 @@ const FEW: u64 = 1000;
 thread_local! {
     /// Kept from row to row, to reuse its memory.
     static COUNTER: RefCell<FeatureCounter> = RefCell::default();
+    static SCORER: RefCell<VersionScorer> = RefCell::default();
 }
 
 pg_functions!(
@@ -31,6 +33,7 @@ pg_functions!(
     text_similarity,
     text_containment,
     text_containment_by_weights,
+    version_score,
 );
 
 /// A row whose text or scheme is NULL is skipped.
@@ -103,4 +106,10 @@ fn features_of_both(a: &str, b: &str, weights: &FeatureWeights<'_>) -> Result<[V
         let mut features = |text| counter.features(text, weights.scheme, &mut check_for_interrupts);
         Ok([features(a)?, features(b)?])
     })
+}
+
+fn version_score(a: Utf8<'_>, b: Utf8<'_>, weights: &[u8]) -> Result<Option<f64>, SqlError> {
+    let weights = FeatureWeights::read(weights)?;
+    let score = SCORER.with_borrow_mut(|scorer| scorer.score(&a, &b, &weights, &mut check_for_interrupts))?;
+    Ok(score)
 }

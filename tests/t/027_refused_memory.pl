@@ -132,7 +132,7 @@ my @statements = (
 		. ' FROM (SELECT array_agg(n) AS a, array_agg(20000 - n * 2) AS b FROM generate_series(1::bigint, 20000) AS n) AS q' ],
 	[ 'minhash', "SELECT cardinality(minhash($body, 4096)), length(minhash_bits($body, 4096))" ],
 	[ 'minhash in SQL', "SELECT minhash_similarity(a, b) FROM (SELECT minhash($body, 4096) AS a, minhash($other, 4096) AS b) AS q" ],
-	[ 'rarity', "SELECT length(minhash_bits($body, 4096, w)), text_similarity($body, $other, w), text_containment($body, $other), text_containment($body, $other, w) FROM (SELECT feature_weights(body, 'word:2') AS w FROM text) AS q" ],
+	[ 'rarity', "SELECT length(minhash_bits($body, 4096, w)), text_similarity($body, $other, w), text_containment($body, $other), text_containment($body, $other, w), version_score($body, $other, w) FROM (SELECT feature_weights(body, 'word:2') AS w FROM text) AS q" ],
 	[ 'rare_code', "SELECT length(rare_code($body, w)), create_rare_code('rare', 'text', 'body') FROM (SELECT feature_weights(body, 'word:2') AS w FROM text) AS q", '', 'DROP FUNCTION IF EXISTS rare(text)' ],
 	[ 'distances', "SELECT hamming(si, 1), hamming_similarity(si, 1), hamming_within(si, 1, 3), hamming(bits, $code), hamming_similarity(bits, $code), hamming_within(bits, $code, 3), hamming_radius(0.9), hamming_radius(0.9, 256) FROM code WHERE id = 7" ],
 	[ 'balls', "SELECT hamming_ball(si, 3)::text::hamming_ball ~ hamming_ball(si, 3), si <@ hamming_ball(1, 3), hamming_ball(1, 3) ~ hamming_ball(1, 3), hamming_ball(bits, 3)::text::hamming_bit_ball::text, bits <@ hamming_ball($code, 3), hamming_ball_send(hamming_ball(1, 3)), hamming_bit_ball_send(hamming_ball(bits, 3)) FROM code WHERE id = 7" ],

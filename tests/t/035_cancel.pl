@@ -73,7 +73,7 @@ my @of_texts = (
 	"(SELECT simhash_agg(body, 1) FROM generate_series(1, 3))", "simhash_encode(1, body)", "simhash_decode(body)", "code_decode(body)",
 	"cardinality(manber_sketch(body))", "cardinality(winnow_sketch(body))", "cardinality(excerpt_sketch(body))", "cardinality(heintze_sketch(body))",
 	"cardinality(passage_sketch(body, 26))", "cardinality(minhash(body, 4096))", "length(minhash_bits(body, 4096))", "length(minhash_bits(body, 256, $weights))",
-	"octet_length(feature_weights(body, 'word:2'))", "text_similarity(body, body, $weights)", "text_containment(body, body)", "text_containment(body, body, $weights)", "length(rare_code(body, $weights))", "(SELECT count(*) FROM shared_passages(body, body))",
+	"octet_length(feature_weights(body, 'word:2'))", "text_similarity(body, body, $weights)", "text_containment(body, body)", "text_containment(body, body, $weights)", "version_score(body, body, $weights)", "length(rare_code(body, $weights))", "(SELECT count(*) FROM shared_passages(body, body))",
 	"(SELECT count(*) FROM shared_passages(body, (SELECT body FROM text WHERE kind = 'lines')))", "(SELECT count(*) FROM recursive_shingles(body))", "octet_length(passage_headline(body, body))",
 	"octet_length(extract_text(body))", "(SELECT count(*) FROM near_differences(body, body))", "body::hamming_ball", "body::hamming_bit_ball", "body::sketch_query",
 	"(SELECT count(*) FROM repeated_passages(format('SELECT id, body FROM text WHERE kind = %L', kind), 50))");

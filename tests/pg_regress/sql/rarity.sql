@@ -17,6 +17,10 @@ SELECT text_containment('Pay 12 euros', 'please PAY 12 euros, now') AS contained
        text_containment('a b', 'b a', 'word:2') AS pairs, text_containment('', 'a') AS empty, text_containment('a', '') AS in_empty, text_containment('a', NULL) AS null,
        text_containment('group1 name11', 'name11', weights) BETWEEN 0.8 AND 0.95 AS mostly, text_containment('name11', 'group1 name11', weights) AS all
 FROM rarity;
+-- the score of versions and siblings; at the same place, each name is a word that the other text lacks
+SELECT version_score(a.body, a.body, weights) AS same, version_score(a.body, a.body || ' since last year', weights) > 0.75 AS version, version_score(a.body, b.body, weights) < 0.5 AS sibling,
+       version_score(a.body, b.body, weights) = version_score(b.body, a.body, weights) AS symmetric, version_score('', a.body, weights) AS empty, version_score('?!', '', weights) AS marks, version_score('a', NULL, weights) AS null
+FROM corpus AS a, corpus AS b, rarity WHERE a.i = 7 AND b.i = 18;
 -- bits estimate the share
 SELECT abs(avg(1 - 2 * hamming(minhash_bits(a.body, 256, weights)::bit(256), minhash_bits(a.body || ' and more ' || b.body, 256, weights)::bit(256)) / 256.0
            - text_similarity(a.body, a.body || ' and more ' || b.body, weights))) < 0.05 AS estimated
@@ -59,5 +63,6 @@ SELECT feature_weights(body, scheme) FROM (VALUES ('a', 'word:1'), ('b', 'char:4
 SELECT feature_weights('a', 'word');
 SELECT minhash_bits('a', 8, '\x00'::bytea);
 SELECT text_similarity('a', 'b', substr(weights, 1, 100)) FROM rarity;
+SELECT version_score('a', 'b', substr(weights, 1, 100)) FROM rarity;
 SELECT minhash_bits('a', 0, weights) FROM rarity;
 DROP TABLE corpus, rarity;

@@ -90,6 +90,17 @@ impl Shingler {
         self.words.each_of_prose(text, &mut HashPairs::new(consumer))
     }
 
+    /// Passes every word, numbers included, to the sink; folded, if the scheme reads texts so.
+    pub(crate) fn single_words(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        sink: &mut impl Sink,
+    ) -> Result<(), OutOfMemory> {
+        let text = &*fold(text, scheme, sink)?;
+        self.words.shingles(text, 1, Keep::All, sink)
+    }
+
     /// Passes every word of prose to the sink.
     fn prose_words(&mut self, text: &str, sink: &mut impl Sink) -> Result<(), OutOfMemory> {
         self.words.shingles(text, 1, Keep::Prose, sink)

@@ -9,6 +9,7 @@ mod sample;
 pub mod sizes;
 mod sort;
 pub mod threshold;
+pub mod versions;
 pub mod winnow;
 
 pub use sample::MAX_VALUES;

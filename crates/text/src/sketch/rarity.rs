@@ -163,6 +163,23 @@ impl<'a> FeatureWeights<'a> {
         (all > 0).then(|| shared as f64 / all as f64)
     }
 
+    /// What two texts have in common by their sorted features; `None` if no feature of one of them has a weight.
+    pub fn in_common(
+        &self,
+        a: &[i64],
+        b: &[i64],
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Option<WeightsInCommon> {
+        let shared = self.sum(a, Some(b), heartbeat);
+        let of_a = self.sum(a, None, heartbeat);
+        let of_b = self.sum(b, None, heartbeat);
+        let lighter = of_a.min(of_b);
+        (lighter > 0).then(|| WeightsInCommon {
+            similarity: shared as f64 / (of_a + of_b - shared) as f64,
+            containment: shared as f64 / lighter as f64,
+        })
+    }
+
     /// The weight of sorted features: of all, or of those that are also among the others.
     fn sum(&self, features: &[i64], others: Option<&[i64]>, heartbeat: &mut dyn Heartbeat) -> u64 {
         let is_shared = |feature: &&i64| others.is_none_or(|others| others.binary_search(feature).is_ok());
@@ -178,6 +195,15 @@ impl<'a> FeatureWeights<'a> {
     pub(super) fn of(&self, feature: u64) -> u8 {
         self.cells[cell(feature)]
     }
+}
+
+/// What two texts have in common, from 0 to 1.
+#[derive(Clone, Copy, Debug)]
+pub struct WeightsInCommon {
+    /// The resemblance.
+    pub similarity: f64,
+    /// The containment in the other text of that one whose features weigh less.
+    pub containment: f64,
 }
 
 fn cell(feature: u64) -> usize {

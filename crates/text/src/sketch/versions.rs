@@ -1,0 +1,410 @@
+//! A score of two texts: the higher it is, the more likely is one of them a version of the other.
+//!
+//! Texts that share most of their features may be versions of one text, or siblings: pages about two
+//! commands, letters to two persons. A text names what it is about in its heading, and again and again. What
+//! tells siblings from versions is therefore, besides the weights of what they share ([`rarity`], whose
+//! weights tell single rare words):
+//!
+//! - *heading*: how many of the first twelve words of each text the other one lacks;
+//! - *least*, *most*: how often a word occurs in one text that the other one lacks: of each text, the largest
+//!   number, and of the two, the smaller and the larger one;
+//! - *substituted*: the largest number of places of such a word at which the other text has another word
+//!   between the same two neighbours.
+//!
+//! The four numbers enter by their logarithms, because the second occurrence of a word says more than the
+//! tenth. That frequent words tell what a text is about is Luhn's ("The Automatic Creation of Literature
+//! Abstracts", 1958), and that words of the title do is Edmundson's ("New Methods in Automatic Extracting",
+//! 1969). The factors were chosen by pairs of versions and of siblings, half of each set, so that one
+//! threshold serves many kinds of texts; `docs/deduplication.md` shows what it keeps of the other halves.
+//!
+//! Scripts without blanks have no words to count, and a single character says little. Instead of the
+//! characters of a run, its pairs of adjacent characters count as words.
+//!
+//! Guarantee: exact except for collisions of 64-bit hashes, symmetric, at most 1, and 1 for equal texts. Cost:
+//! linear time, for any texts, except that features and words are looked up in sorted arrays; memory for the
+//! features ([`rarity`]), and for the first million words of each text, since more do not change what it is
+//! about.
+//!
+//! [`rarity`]: super::rarity
+
+use super::rarity::{FeatureCounter, FeatureWeights, WeightsInCommon};
+use super::sort::sort_values;
+use crate::features::{Scheme, Shingler, Sink};
+use crate::hash::{GOLDEN_RATIO, mix, xxh3_64};
+use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, copied, push};
+
+/// The number of words of a text that are looked at.
+const WORDS: usize = 1 << 20;
+/// The number of words of a heading. Titles of pages, and the names in the first line of letters, are shorter.
+const HEADING: usize = 12;
+/// The most words of a heading that count, since the rest of another header says nothing about the text.
+const OF_HEADING: usize = 3;
+/// The number of steps between two heartbeats.
+const STRIDE: usize = 1 << 14;
+/// What stands before the first word and after the last one.
+const NO_WORD: i64 = 0;
+
+/// What the score adds and subtracts. The first two make 1.
+const OF_CONTAINMENT: f64 = 0.8;
+const OF_SIMILARITY: f64 = 0.2;
+const PER_WORD_OF_HEADING: f64 = 0.1;
+const PER_LEAST: f64 = 0.04;
+const PER_MOST: f64 = 0.01;
+const PER_SUBSTITUTED: f64 = 0.02;
+
+/// Scores pairs of texts, and reuses its memory for the next pair.
+#[derive(Debug, Default)]
+pub struct VersionScorer {
+    counter: FeatureCounter,
+    shingler: Shingler,
+}
+
+impl VersionScorer {
+    /// The score of two texts; `None` if no feature of one of them has a weight.
+    pub fn score(
+        &mut self,
+        a: &str,
+        b: &str,
+        weights: &FeatureWeights<'_>,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Option<f64>, Problem> {
+        let features_of_a = self.counter.features(a, weights.scheme, heartbeat)?;
+        let features_of_b = self.counter.features(b, weights.scheme, heartbeat)?;
+        let Some(in_common) = weights.in_common(&features_of_a, &features_of_b, heartbeat) else {
+            return Ok(None);
+        };
+        drop((features_of_a, features_of_b));
+        let a = self.words(a, weights.scheme, heartbeat)?;
+        let b = self.words(b, weights.scheme, heartbeat)?;
+        Ok(Some(score(in_common, &Topics::of(&a, &b, heartbeat)?)))
+    }
+
+    /// The first words of a text, in its order.
+    fn words(
+        &mut self,
+        text: &str,
+        scheme: Scheme,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Vec<i64>, OutOfMemory> {
+        let mut sink = WordSink { words: Vec::new(), character_before: None, refusal: None, heartbeat };
+        self.shingler.single_words(text, scheme, &mut sink)?;
+        sink.refusal.map_or(Ok(sink.words), Err)
+    }
+}
+
+/// The score by what two texts have in common and by what they are about.
+fn score(in_common: WeightsInCommon, topics: &Topics) -> f64 {
+    let log = |count: usize| (1.0 + count as f64).log2();
+    OF_CONTAINMENT * in_common.containment + OF_SIMILARITY * in_common.similarity
+        - PER_WORD_OF_HEADING * topics.heading.min(OF_HEADING) as f64
+        - PER_LEAST * log(topics.least)
+        - PER_MOST * log(topics.most)
+        - PER_SUBSTITUTED * log(topics.substituted)
+}
+
+/// Collects hashes of words, with pairs of adjacent characters in scripts without blanks.
+struct WordSink<'a> {
+    words: Vec<i64>,
+    /// The hash of the word before, if it is a character of a script without blanks.
+    character_before: Option<u64>,
+    refusal: Option<OutOfMemory>,
+    heartbeat: &'a mut dyn Heartbeat,
+}
+
+impl Sink for WordSink<'_> {
+    fn take(&mut self, word: &[u8]) {
+        if self.words.len() >= WORDS || self.refusal.is_some() {
+            return;
+        }
+        let hash = xxh3_64(word);
+        let is_character = is_character(word);
+        let before = std::mem::replace(&mut self.character_before, is_character.then_some(hash));
+        let feature = match before {
+            Some(before) if is_character => pair(before, hash),
+            None if is_character => return,
+            _ => hash,
+        };
+        if let Err(refusal) = push(&mut self.words, feature as i64) {
+            self.refusal = Some(refusal);
+        }
+    }
+
+    fn take_all<'a>(&mut self, words: impl ExactSizeIterator<Item = &'a [u8]>) {
+        self.heartbeat.beat();
+        words.for_each(|word| self.take(word));
+    }
+
+    fn pause(&mut self) {
+        self.heartbeat.beat();
+    }
+}
+
+/// Whether a word is a character of a script that is written without blanks. Such a word is a single
+/// character, or, in the scripts of South-East Asia, one with marks.
+fn is_character(word: &[u8]) -> bool {
+    const FIRST: char = '\u{e00}';
+    // Shorter sequences of bytes are of scripts with blanks, in which most texts are.
+    if word.first().is_none_or(|&byte| byte < 0xe0) {
+        return false;
+    }
+    let mut characters = std::str::from_utf8(word).unwrap_or_default().chars();
+    let is_unspaced = |c: char| matches!(c, FIRST..='\u{109f}' | '\u{1780}'..='\u{17ff}');
+    match (characters.next(), characters.next()) {
+        (Some(first), None) => first >= FIRST,
+        (Some(first), Some(_)) => is_unspaced(first),
+        (None, _) => false,
+    }
+}
+
+/// The hash of an ordered pair of hashes.
+fn pair(first: u64, second: u64) -> u64 {
+    mix(mix(first.wrapping_add(GOLDEN_RATIO)).wrapping_add(second))
+}
+
+/// What tells the topics of two texts apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Topics {
+    heading: usize,
+    least: usize,
+    most: usize,
+    substituted: usize,
+}
+
+impl Topics {
+    /// Compares the words of two texts.
+    fn of(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
+        let sorted_a = sorted(copied(a, heartbeat)?, heartbeat);
+        let sorted_b = sorted(copied(b, heartbeat)?, heartbeat);
+        let own_a = OwnWords::of(&sorted_a, &sorted_b, heartbeat)?;
+        let own_b = OwnWords::of(&sorted_b, &sorted_a, heartbeat)?;
+        drop((sorted_a, sorted_b));
+        let in_a = substituted(a, &own_a, b, heartbeat)?;
+        let in_b = substituted(b, &own_b, a, heartbeat)?;
+        Ok(Self {
+            heading: own_a.in_heading(a).min(own_b.in_heading(b)),
+            least: own_a.most.min(own_b.most),
+            most: own_a.most.max(own_b.most),
+            substituted: in_a.max(in_b),
+        })
+    }
+}
+
+/// The words of a text that another text lacks.
+#[derive(Debug)]
+struct OwnWords {
+    /// Sorted and distinct.
+    words: Vec<i64>,
+    /// How often the most frequent of them occurs.
+    most: usize,
+}
+
+impl OwnWords {
+    /// The words of the first of two sorted lists that the second one lacks.
+    fn of(words: &[i64], others: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
+        debug_assert!(words.is_sorted() && others.is_sorted());
+        let mut own = Self { words: Vec::new(), most: 0 };
+        let mut rest = others;
+        for (number, equal) in words.chunk_by(i64::eq).enumerate() {
+            beat_every(STRIDE, number, heartbeat);
+            let word = equal[0];
+            while let [other, after @ ..] = rest
+                && *other < word
+            {
+                rest = after;
+            }
+            if rest.first() != Some(&word) {
+                push(&mut own.words, word)?;
+                own.most = own.most.max(equal.len());
+            }
+        }
+        Ok(own)
+    }
+
+    fn has(&self, word: i64) -> bool {
+        self.words.binary_search(&word).is_ok()
+    }
+
+    /// The number of different words in the heading of the text that the other one lacks.
+    fn in_heading(&self, text: &[i64]) -> usize {
+        let heading = &text[..text.len().min(HEADING)];
+        let is_first = |at: usize| !heading[..at].contains(&heading[at]);
+        (0..heading.len()).filter(|&at| is_first(at) && self.has(heading[at])).count()
+    }
+}
+
+/// The largest number of places of a word of one's own at which the other text has another word between the
+/// same two neighbours.
+fn substituted(
+    text: &[i64],
+    own: &OwnWords,
+    other: &[i64],
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<usize, OutOfMemory> {
+    if own.words.is_empty() {
+        return Ok(0);
+    }
+    let places = sorted(collect((0..other.len()).map(|at| neighbours(other, at)), other.len())?, heartbeat);
+    let mut found = Vec::new();
+    for (at, &word) in text.iter().enumerate() {
+        beat_every(STRIDE, at, heartbeat);
+        if own.has(word) && places.binary_search(&neighbours(text, at)).is_ok() {
+            push(&mut found, word)?;
+        }
+    }
+    let found = sorted(found, heartbeat);
+    Ok(found.chunk_by(i64::eq).map(<[_]>::len).max().unwrap_or(0))
+}
+
+/// The hash of the two words beside a word.
+fn neighbours(text: &[i64], at: usize) -> i64 {
+    let before = at.checked_sub(1).and_then(|at| text.get(at)).copied().unwrap_or(NO_WORD);
+    let after = text.get(at + 1).copied().unwrap_or(NO_WORD);
+    pair(before as u64, after as u64) as i64
+}
+
+fn sorted(mut values: Vec<i64>, heartbeat: &mut dyn Heartbeat) -> Vec<i64> {
+    sort_values(&mut values, heartbeat);
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::rarity::{self, COUNTS_BYTES};
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn weights_of(texts: &[&str]) -> Vec<u8> {
+        let scheme = "word:2".parse().unwrap();
+        let mut counts = vec![0; COUNTS_BYTES];
+        for text in texts {
+            let features = FeatureCounter::default().features(text, scheme, &mut || ()).unwrap();
+            rarity::add_features(&mut counts, &features, scheme, &mut || ()).unwrap();
+        }
+        rarity::weights(&mut counts).unwrap().unwrap()
+    }
+
+    fn scored(a: &str, b: &str, weights: &[u8]) -> Option<f64> {
+        let weights = FeatureWeights::read(weights).unwrap();
+        VersionScorer::default().score(a, b, &weights, &mut || ()).unwrap()
+    }
+
+    fn topics(a: &str, b: &str) -> Topics {
+        let [a, b] = [a, b].map(|text| {
+            VersionScorer::default().words(text, "word:2".parse().unwrap(), &mut || ()).unwrap()
+        });
+        Topics::of(&a, &b, &mut || ()).unwrap()
+    }
+
+    /// The definition, by words that a text has between blanks.
+    fn naive(a: &[&str], b: &[&str]) -> Topics {
+        fn counts<'w>(own: &[&'w str], other: &[&str]) -> BTreeMap<&'w str, usize> {
+            let mut counts = BTreeMap::new();
+            own.iter().filter(|word| !other.contains(word)).for_each(|word| *counts.entry(*word).or_insert(0) += 1);
+            counts
+        }
+        fn places<'w>(text: &[&'w str], at: usize) -> [Option<&'w str>; 2] {
+            [at.checked_sub(1).map(|at| text[at]), text.get(at + 1).copied()]
+        }
+        let most = |own, other| counts(own, other).into_values().max().unwrap_or(0);
+        let heading = |own: &[&str], other: &[&str]| {
+            own.iter().take(12).filter(|word| !other.contains(word)).collect::<BTreeSet<_>>().len()
+        };
+        let substituted = |own: &[&str], other: &[&str]| {
+            let there: BTreeSet<_> = (0..other.len()).map(|at| places(other, at)).collect();
+            let is_there = |at: &usize| there.contains(&places(own, *at)) && !other.contains(&own[*at]);
+            let mut found = BTreeMap::new();
+            (0..own.len()).filter(is_there).for_each(|at| *found.entry(own[at]).or_insert(0) += 1);
+            found.into_values().max().unwrap_or(0)
+        };
+        Topics {
+            heading: heading(a, b).min(heading(b, a)),
+            least: most(a, b).min(most(b, a)),
+            most: most(a, b).max(most(b, a)),
+            substituted: substituted(a, b).max(substituted(b, a)),
+        }
+    }
+
+    #[test]
+    fn siblings_score_less_than_versions() {
+        let page = |command: &str, more: &str| {
+            format!(
+                "{command} a disk. To {command} a disk, name its zone: {command} disk zone. This command and \
+                 all of its options are described in the manual, and those of other commands beside it. {more}"
+            )
+        };
+        let delete = page("delete", "");
+        let newer = page("delete", "Since last year, the zone may be left out if a default zone was set.");
+        let describe = page("describe", "");
+        let weights = weights_of(&[&delete, &newer, &describe]);
+        assert_eq!(scored(&delete, &delete, &weights), Some(1.0));
+        assert!(scored(&delete, &newer, &weights) > Some(0.85));
+        assert!(scored(&delete, &describe, &weights) < Some(0.75));
+        let expected = Topics { heading: 1, least: 3, most: 3, substituted: 3 };
+        assert_eq!(topics(&delete, &describe), expected);
+    }
+
+    #[test]
+    fn texts_without_weights_have_no_score() {
+        let weights = weights_of(&["a b", "a c"]);
+        assert_eq!(scored("", "", &weights), None);
+        assert_eq!(scored("a b", "?!", &weights), None);
+        assert_eq!(scored("a b", "a b", &weights), Some(1.0));
+    }
+
+    #[test]
+    fn adjacent_characters_are_words_of_scripts_without_blanks() {
+        let count = |text| VersionScorer::default().words(text, Scheme::DOC2, &mut || ()).unwrap().len();
+        assert_eq!(count("删除磁盘"), 3);
+        assert_eq!(count("ลบดิสก์"), 4);
+        assert_eq!(count("ページを削除"), 3);
+        assert_eq!(count("the 页 page"), 2);
+        assert_eq!(count("de la côte, 12"), 4);
+        assert_eq!(count("삭제 디스크"), 2);
+    }
+
+    #[test]
+    fn long_texts_have_a_pulse_and_a_bound() {
+        let text: String = (0..WORDS + 1000).map(|at| format!("w{} ", at % 70_001)).collect();
+        let mut beats = 0;
+        let mut scorer = VersionScorer::default();
+        let words = scorer.words(&text, Scheme::DOC2, &mut || beats += 1).unwrap();
+        assert_eq!(words.len(), WORDS);
+        assert!(beats > WORDS / STRIDE, "{beats} heartbeats of reading");
+        let others: Vec<i64> = words.iter().map(|word| !word).collect();
+        let mut beats = 0;
+        Topics::of(&words, &others, &mut || beats += 1).unwrap();
+        assert!(beats > 4 * WORDS / STRIDE, "{beats} heartbeats of comparing");
+    }
+
+    proptest! {
+        #[test]
+        fn topics_are_as_defined(
+            a in prop::collection::vec(0usize..24, 0..60),
+            b in prop::collection::vec(0usize..24, 0..60),
+            changes in prop::collection::vec((0usize..60, 0usize..24), 0..6),
+            are_near: bool,
+        ) {
+            let vocabulary: Vec<String> = (0..24).map(|number| format!("w{number}")).collect();
+            let mut b = if are_near { a.clone() } else { b };
+            for (at, word) in changes {
+                if let Some(changed) = b.get_mut(at) {
+                    *changed = word;
+                }
+            }
+            let [a, b] = [a, b].map(|text| text.iter().map(|&word| &*vocabulary[word]).collect::<Vec<_>>());
+            let expected = naive(&a, &b);
+            prop_assert_eq!(topics(&a.join(" "), &b.join(" ")), expected);
+        }
+
+        #[test]
+        fn any_texts_have_a_symmetric_score(a: String, b: String, shared: String) {
+            let (a, b) = (format!("{a} {shared}"), format!("{b} {shared}"));
+            let weights = weights_of(&[&a, &b, "some words"]);
+            let score = scored(&a, &b, &weights);
+            prop_assert_eq!(score, scored(&b, &a, &weights));
+            prop_assert!(score.is_none_or(|score| score <= 1.0));
+            prop_assert!(scored(&a, &a, &weights).is_none_or(|score| score == 1.0));
+        }
+    }
+}
