@@ -16,6 +16,7 @@
 
 use crate::BITS;
 use crate::code::CodeSlice;
+use crate::hash::scattered;
 use crate::queries::{CodeQueries, place_in_sample};
 use base::{Limit, OutOfMemory, collect};
 use std::iter::repeat_n;
@@ -100,7 +101,9 @@ pub struct DistanceHistogram {
     /// For each query, what it has found at each small distance, starting at 0.
     near: Vec<RowsAtDistance>,
     has_texts: bool,
-    chance: u64,
+    /// A number for each query, from its code, so that the same rows give the same result in any order of
+    /// the queries.
+    seeds: Vec<u64>,
 }
 
 impl DistanceHistogram {
@@ -115,7 +118,7 @@ impl DistanceHistogram {
             pairs,
             near: collect(repeat_n(RowsAtDistance::default(), counted), counted)?,
             has_texts,
-            chance: 0,
+            seeds: collect(queries.iter().map(seed_of), queries.len())?,
         })
     }
 
@@ -123,7 +126,7 @@ impl DistanceHistogram {
     /// some queries, and returns the share that the texts of the query and the row have in common.
     pub fn add<E>(&mut self, row: &[u64], mut alike: impl FnMut(usize) -> Result<f64, E>) -> Result<(), E> {
         let distances = self.distances();
-        let Self { queries, has_met_itself, pairs, near, has_texts, chance } = self;
+        let Self { queries, has_met_itself, pairs, near, has_texts, seeds } = self;
         queries.near(row, pairs.len() as u32 - 1, |query, distance| {
             if distance == 0 && !std::mem::replace(&mut has_met_itself[query], true) {
                 return Ok(());
@@ -135,7 +138,9 @@ impl DistanceHistogram {
             }
             let Some(near) = near.get_mut(query * distances + distance) else { return Ok(()) };
             near.count = near.count.saturating_add(1);
-            if *has_texts && place_in_sample(chance, u64::from(near.count), 1).is_some() {
+            let number = u64::from(near.count);
+            let mut chance = seeds[query] ^ (distance as u64) << 32 ^ number;
+            if *has_texts && place_in_sample(&mut chance, number, 1).is_some() {
                 near.alike = alike(query)? as f32;
             }
             Ok(())
@@ -296,6 +301,11 @@ impl DistanceHistogram {
     fn distances(&self) -> usize {
         of_bits(&self.pairs, FARTHEST) + 1
     }
+}
+
+fn seed_of(code: &[u64]) -> u64 {
+    // Without the highest bit, so that it can be incremented.
+    code.iter().fold(0, |hash, word| scattered(hash ^ word)) >> 1
 }
 
 /// Converts a distance of 64 bits to the same fraction of the bits of the codes that have these pairs.

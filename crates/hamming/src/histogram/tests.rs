@@ -159,6 +159,23 @@ fn rows_are_counted_and_not_pairs() {
     }
 }
 
+/// A query's text is compared with the same rows wherever the query is among the queries.
+#[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
+fn the_order_of_the_queries_does_not_matter() {
+    let rows: Vec<u64> = (0..600).map(|i| scattered(i / 30) ^ 1 << (i % 7)).collect();
+    let levels_of = |queries: &[u64]| {
+        let mut histogram = DistanceHistogram::new(CodeSlice::fingerprints(queries), BITS, true).unwrap();
+        for (row, code) in rows.iter().enumerate() {
+            let alike = |_| Ok::<_, ()>(f64::from(row.is_multiple_of(3)));
+            histogram.add(std::slice::from_ref(code), alike).unwrap();
+        }
+        histogram.levels().unwrap()
+    };
+    let backwards: Vec<u64> = rows.iter().rev().copied().collect();
+    assert_eq!(levels_of(&rows), levels_of(&backwards));
+}
+
 /// Where nearly all duplicates are equal, the others decide, unless they are fewer than twenty.
 #[test]
 #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
