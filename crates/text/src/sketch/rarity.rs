@@ -164,12 +164,7 @@ impl<'a> FeatureWeights<'a> {
     }
 
     /// What two texts have in common by their sorted features; `None` if no feature of one of them has a weight.
-    pub fn in_common(
-        &self,
-        a: &[i64],
-        b: &[i64],
-        heartbeat: &mut dyn Heartbeat,
-    ) -> Option<WeightsInCommon> {
+    pub fn in_common(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<WeightsInCommon> {
         let shared = self.sum(a, Some(b), heartbeat);
         let of_a = self.sum(a, None, heartbeat);
         let of_b = self.sum(b, None, heartbeat);

@@ -290,9 +290,8 @@ mod tests {
     }
 
     fn topics(a: &str, b: &str) -> Topics {
-        let [a, b] = [a, b].map(|text| {
-            VersionScorer::default().words(text, "word:2".parse().unwrap(), &mut || ()).unwrap()
-        });
+        let [a, b] = [a, b]
+            .map(|text| VersionScorer::default().words(text, "word:2".parse().unwrap(), &mut || ()).unwrap());
         Topics::of(&a, &b, &mut || ()).unwrap()
     }
 
@@ -300,7 +299,9 @@ mod tests {
     fn naive(a: &[&str], b: &[&str]) -> Topics {
         fn counts<'w>(own: &[&'w str], other: &[&str]) -> BTreeMap<&'w str, usize> {
             let mut counts = BTreeMap::new();
-            own.iter().filter(|word| !other.contains(word)).for_each(|word| *counts.entry(*word).or_insert(0) += 1);
+            own.iter()
+                .filter(|word| !other.contains(word))
+                .for_each(|word| *counts.entry(*word).or_insert(0) += 1);
             counts
         }
         fn places<'w>(text: &[&'w str], at: usize) -> [Option<&'w str>; 2] {
