@@ -4,7 +4,7 @@
 //! that it serves. A gram has about half the characters of a window, so a text has about 4 anchors per
 //! `min_length` characters. That also holds for a text which was written for the purpose of having more,
 //! because the hashes of grams depend on the secret of the process
-//! ([`Secret`](crate::hash::secret::Secret)). The rows do not: they are the same for any anchors.
+//! ([`Secret`]). The rows do not: they are the same for any anchors.
 //!
 //! In periodic text of period d, every d-th gram is an anchor: every character in `aaaa…`. Such anchors are
 //! thinned out. Let a(1) < a(2) < … < a(m) be consecutive anchors with equal grams, each d characters behind

@@ -14,7 +14,7 @@
 //! table. The table is bounded: windows of long texts are processed in several rounds, chosen by their place.
 //! Time is linear in the texts, times the number of rounds (one for every 16 million characters of the first
 //! text), whoever has written them: hashes and places depend on the secret of the process
-//! ([`Secret`](crate::hash::secret::Secret)). Very periodic texts take longer for a longer `min_length`.
+//! ([`Secret`]). Very periodic texts take longer for a longer `min_length`.
 
 mod passage_search;
 mod table;
