@@ -35,7 +35,8 @@ impl<'p> Expr<'p> {
             });
         }
         let case = self.cast::<pg_sys::CaseExpr>()?;
-        // SAFETY: a CASE has a list of branches, each with a condition and a value, and may have another value.
+        // SAFETY: a CASE has a list of branches, each with a condition and a value, and may have another
+        // value.
         unsafe {
             let (branches, otherwise) = (Exprs::new(case.args), Self::at(case.defresult));
             let mut branches = branches.all::<pg_sys::CaseWhen>();
@@ -47,8 +48,8 @@ impl<'p> Expr<'p> {
         }
     }
 
-    /// The values of which this value is one: those of LEAST and GREATEST, or the first one of COALESCE, if the
-    /// others are constants, and these.
+    /// The values of which this value is one: those of LEAST and GREATEST, or the first one of COALESCE, if
+    /// the others are constants, and these.
     pub(crate) fn choices(self) -> Option<Exprs<'p>> {
         if let Some(least_or_greatest) = self.cast::<pg_sys::MinMaxExpr>() {
             // SAFETY: the node has a list of arguments.

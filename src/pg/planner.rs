@@ -300,8 +300,8 @@ impl<'p> PlannedIndex<'p> {
         unsafe { if *self.indexkeys == 0 { Exprs::new(self.indexprs).get(0) } else { None } }
     }
 
-    /// Adds an index to the relation that is this one with another first key in place of its first expression:
-    /// a column of the relation or an expression, of another type.
+    /// Adds an index to the relation that is this one with another first key in place of its first
+    /// expression: a column of the relation or an expression, of another type.
     ///
     /// # Safety
     /// The index must have the values of the key, and its first operator family must support their type. The

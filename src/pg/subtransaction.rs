@@ -6,8 +6,8 @@ use pgrx::{PgTryBuilder, pg_sys};
 use std::panic::AssertUnwindSafe;
 
 /// Calls a function in a subtransaction. Returns the message of its error if the error reports that data or
-/// an index is damaged, or that a file is missing or cannot be read. No page may be locked where an error is raised, because such a lock would leave
-/// interrupts held off.
+/// an index is damaged, or that a file is missing or cannot be read. No page may be locked where an error is
+/// raised, because such a lock would leave interrupts held off.
 pub(crate) fn damage_or<T>(read: impl FnOnce() -> T) -> Result<T, String> {
     // SAFETY: as in PL/pgSQL, a subtransaction keeps the caller's memory context and resource owner.
     let (context, owner) = unsafe {

@@ -4,11 +4,11 @@
 //! has to look up a row before it can decide whether to return it.
 //!
 //! A scan runs with the privileges of whoever queries, whereas the index belongs to the owner of the table.
-//! Therefore, a scan reads columns and computes nothing: neither an expression of the index nor its predicate.
-//! That the query contains the same expression would be no reason to compute it. PostgreSQL compares both
-//! after it has inlined functions and folded constants, so that the owner's function may have disappeared from
-//! the query, and the owner can replace it between two executions. An index whose codes are computed by an
-//! expression has whole codes, so that no row needs to be looked up for its code.
+//! Therefore, a scan reads columns and computes nothing: neither an expression of the index nor its
+//! predicate. That the query contains the same expression would be no reason to compute it. PostgreSQL
+//! compares both after it has inlined functions and folded constants, so that the owner's function may have
+//! disappeared from the query, and the owner can replace it between two executions. An index whose codes are
+//! computed by an expression has whole codes, so that no row needs to be looked up for its code.
 
 use super::compat::count_fetch;
 use super::executor::{clear, read_columns};

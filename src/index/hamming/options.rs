@@ -136,8 +136,8 @@ pub(super) fn fillfactor(index: OpenIndex<'_>) -> usize {
 
 /// The trees for an index on codes of several words, with this number of bits.
 ///
-/// If codes are computed by an expression, the index has whole codes only. With trees of words, a search would
-/// have to compute the codes of the rows that it finds, and so run code of the table's owner: see
+/// If codes are computed by an expression, the index has whole codes only. With trees of words, a search
+/// would have to compute the codes of the rows that it finds, and so run code of the table's owner: see
 /// [`crate::pg::table_rows`].
 pub(super) fn code_trees(index: OpenIndex<'_>, bits: u32) -> CodeTrees {
     let chosen = options(index).and_then(|options| TREES[options.trees as usize].1);

@@ -255,8 +255,8 @@ unsafe fn set_distances(scan: &mut pg_sys::IndexScanDescData, cursor: &ScanCurso
 }
 
 /// Raises the error of computing a distance in place of the executor. The executor cannot do so in an
-/// index-only scan. In another scan, it would compute the expression of the code, even for rows that row-level
-/// security hides from the role.
+/// index-only scan. In another scan, it would compute the expression of the code, even for rows that
+/// row-level security hides from the role.
 ///
 /// # Safety
 /// The scan must be one that [`ambeginscan`] has begun, and must have found the row with the code.

@@ -40,9 +40,9 @@ pub(super) fn prepare<'p>(planner: Planner<'p>, relation: &'p pg_sys::RelOptInfo
     }
 }
 
-/// For each index on balls, such as the one of a constraint `EXCLUDE USING hamming (hamming_ball(si, 12) WITH ~)`,
-/// adds an index on the centers of these balls to the relation. The trees contain the centers, so a search for
-/// codes within any radius finds the same rows in the index on balls as in one on `si`.
+/// For each index on balls, such as the one of a constraint `EXCLUDE USING hamming (hamming_ball(si, 12) WITH
+/// ~)`, adds an index on the centers of these balls to the relation. The trees contain the centers, so a
+/// search for codes within any radius finds the same rows in the index on balls as in one on `si`.
 fn add_indexes_of_centers<'p>(relation: &'p pg_sys::RelOptInfo, ours: &'p ExtensionOids) {
     let integers = || ours.codes().filter(|oids| oids.codes.is_integer());
     let center_of = |index: PlannedIndex<'p>| {
@@ -56,8 +56,8 @@ fn add_indexes_of_centers<'p>(relation: &'p pg_sys::RelOptInfo, ours: &'p Extens
     let indexes: Vec<_> = PlannedIndex::all(relation).collect(); // Bounded: the indexes of a table.
     for index in indexes.into_iter().filter(|index| is_hamming(index)) {
         if let Some((center, type_)) = center_of(index) {
-            // SAFETY: the index has the centers, and `hamming_ball_ops` supports their type. The planner calls
-            // our hook, and waits until it returns.
+            // SAFETY: the index has the centers, and `hamming_ball_ops` supports their type. The planner
+            // calls our hook, and waits until it returns.
             unsafe { index.add_with_first_key(center, type_) }
         }
     }

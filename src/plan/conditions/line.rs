@@ -99,8 +99,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The number as a double precision, and no farther from 0 than [`FARTHEST`], so that computing with it raises
-/// no error. NaN, which is greater than every number, becomes `FARTHEST`.
+/// The number as a double precision, and no farther from 0 than [`FARTHEST`], so that computing with it
+/// raises no error. NaN, which is greater than every number, becomes `FARTHEST`.
 fn bounded(number: Expr<'_>) -> Option<Expr<'_>> {
     let number = widened(number);
     let between = |number, type_, smaller: u32, larger: u32, ends: [Expr<'static>; 2]| {

@@ -29,10 +29,10 @@ pub(super) fn change_conditions<'p>(
 
 /// Calls `change` for each condition on a UNION ALL, and stores its result there.
 ///
-/// If a query has no tables but those of a UNION ALL, the planner has assigned the conditions to the UNION ALL
-/// before it calls our hook for the first table. It copies them for each table after the hook has returned, and
-/// then divides AND into conditions of their own. The conditions of partitions, which are copied in the same
-/// way, have been rewritten in the query.
+/// If a query has no tables but those of a UNION ALL, the planner has assigned the conditions to the UNION
+/// ALL before it calls our hook for the first table. It copies them for each table after the hook has
+/// returned, and then divides AND into conditions of their own. The conditions of partitions, which are
+/// copied in the same way, have been rewritten in the query.
 pub(super) fn change_conditions_of<'p>(
     united: &'p pg_sys::RelOptInfo,
     change: &mut dyn FnMut(Exprs<'p>) -> Exprs<'p>,

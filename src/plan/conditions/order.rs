@@ -4,8 +4,8 @@
 //! `hamming_similarity(a, b) DESC` and `a <~> b` give the same order with the same ties, and so does any
 //! [`Line`], such as `64 - hamming(a, b) DESC`. NULLs are an exception: DESC puts them first, and an index
 //! returns them last. So the key is replaced if the query says NULLS LAST, or if the codes are NULL in no row
-//! or in all. The query then looks as if the parser had read an ORDER BY with `a <~> b`. The planner reads the
-//! sort keys after our hook has run.
+//! or in all. The query then looks as if the parser had read an ORDER BY with `a <~> b`. The planner reads
+//! the sort keys after our hook has run.
 
 use super::comparison::FAMILIES;
 use super::expressions::{CodePair, Measured};
@@ -74,8 +74,8 @@ fn has_one_length(pair: CodePair<'_>) -> bool {
     pair.bits().is_some() || [pair.a, pair.b].iter().any(|side| !side.has_columns())
 }
 
-/// A sort key for the distance. The distance replaces the sorted value in the target list if the query does not
-/// return that value; otherwise it gets a new entry.
+/// A sort key for the distance. The distance replaces the sorted value in the target list if the query does
+/// not return that value; otherwise it gets a new entry.
 fn sort_by(
     planner: Planner,
     distance: Expr,

@@ -86,7 +86,8 @@ fn is_rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> bool {
     }
 }
 
-/// What replaces a condition, or is added to it, if it compares a distance, a similarity or a share of sketches.
+/// What replaces a condition, or is added to it, if it compares a distance, a similarity or a share of
+/// sketches.
 fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
         Some(comparison) => Some(comparison.rewritten(ours, CodePair::as_condition)),
@@ -96,7 +97,8 @@ fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritt
     }
 }
 
-/// What is implied by a condition on LEAST, GREATEST or COALESCE: the same condition on one of their arguments.
+/// What is implied by a condition on LEAST, GREATEST or COALESCE: the same condition on one of their
+/// arguments.
 fn among_choices<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     let [left, right] = condition.as_operator()?.args()?;
     let (choices, is_left) = match [left.choices(), right.choices()] {

@@ -21,9 +21,9 @@ use crate::tree::Index;
 use base::{OutOfMemory, filled};
 use hamming::hash::scattered;
 
-/// The number of rows of a bucket. For each row that differs, the entries of all rows of its bucket are looked
-/// up, which takes half a millisecond. With smaller buckets, their sums would not fit into the processor's
-/// cache: with 4 rows each, the sums of a million rows took as long as everything else.
+/// The number of rows of a bucket. For each row that differs, the entries of all rows of its bucket are
+/// looked up, which takes half a millisecond. With smaller buckets, their sums would not fit into the
+/// processor's cache: with 4 rows each, the sums of a million rows took as long as everything else.
 const ROWS_PER_BUCKET: u64 = 32;
 const MAX_BUCKETS: u64 = 1 << 20;
 

@@ -163,7 +163,8 @@ impl<'a> FeatureWeights<'a> {
         (all > 0).then(|| shared as f64 / all as f64)
     }
 
-    /// What two texts have in common by their sorted features; `None` if no feature of one of them has a weight.
+    /// What two texts have in common by their sorted features; `None` if no feature of one of them has a
+    /// weight.
     pub fn in_common(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<WeightsInCommon> {
         let shared = self.sum(a, Some(b), heartbeat);
         let of_a = self.sum(a, None, heartbeat);

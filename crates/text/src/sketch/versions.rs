@@ -20,10 +20,10 @@
 //! Scripts without blanks have no words to count, and a single character says little. Instead of the
 //! characters of a run, its pairs of adjacent characters count as words.
 //!
-//! Guarantee: exact except for collisions of 64-bit hashes, symmetric, at most 1, and 1 for equal texts. Cost:
-//! linear time, for any texts, except that features and words are looked up in sorted arrays; memory for the
-//! features ([`rarity`]), and for the first million words of each text, since more do not change what it is
-//! about.
+//! Guarantee: exact except for collisions of 64-bit hashes, symmetric, at most 1, and 1 for equal texts.
+//! Cost: linear time, for any texts, except that features and words are looked up in sorted arrays; memory
+//! for the features ([`rarity`]), and for the first million words of each text, since more do not change what
+//! it is about.
 //!
 //! [`rarity`]: super::rarity
 
@@ -35,7 +35,8 @@ use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, copied, push};
 
 /// The number of words of a text that are looked at.
 const WORDS: usize = 1 << 20;
-/// The number of words of a heading. Titles of pages, and the names in the first line of letters, are shorter.
+/// The number of words of a heading. Titles of pages, and the names in the first line of letters, are
+/// shorter.
 const HEADING: usize = 12;
 /// The most words of a heading that count, since the rest of another header says nothing about the text.
 const OF_HEADING: usize = 3;
