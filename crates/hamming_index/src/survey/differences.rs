@@ -11,7 +11,7 @@ use base::{Collector, OutOfMemory, push, sort};
 use std::ops::Range;
 
 /// An entry of a leaf, with the words that the leaf has of its code.
-struct Entry {
+struct LeafEntry {
     key: IndexKey,
     words: Vec<u64>,
 }
@@ -91,7 +91,7 @@ impl<S: Store> Index<'_, S> {
         may_differ: &mut dyn FnMut(RowId) -> bool,
     ) -> bool {
         let mut differs = false;
-        self.each_entry_in(buckets, tree, &mut |Entry { key, words }| {
+        self.each_entry_in(buckets, tree, &mut |LeafEntry { key, words }| {
             let is_null = key.filter == key.filter.of_null_code();
             let is_missing = || !is_null && !self.has_words(key, &words);
             // If the row may not differ, its insert is complete. It may have been removed since.
@@ -165,14 +165,19 @@ impl<S: Store> Index<'_, S> {
 
     /// Passes the entries of a tree that are in these buckets to `visit`, while no page is locked, until it
     /// returns false.
-    fn each_entry_in(&self, buckets: &DifferingBuckets, tree: Tree, visit: &mut dyn FnMut(Entry) -> bool) {
+    fn each_entry_in(
+        &self,
+        buckets: &DifferingBuckets,
+        tree: Tree,
+        visit: &mut dyn FnMut(LeafEntry) -> bool,
+    ) {
         let mut walk = if buckets.is_empty() { Walk::Done } else { Walk::From(IndexKey::FIRST) };
         while let Walk::From(from) = walk {
             self.store.check_for_interrupts();
             let mut entries = Vec::new(); // Bounded: the entries of some leaves.
             walk = self.entries(TreePart::all(tree), from, &mut |key, leaf, slot| {
                 if buckets.has(key.row) {
-                    entries.push(Entry { key, words: leaf.words(slot).collect() });
+                    entries.push(LeafEntry { key, words: leaf.words(slot).collect() });
                 }
             });
             for entry in entries {
