@@ -14,8 +14,8 @@
 //! The four numbers enter by their logarithms, because the second occurrence of a word says more than the
 //! tenth. That frequent words tell what a text is about is Luhn's ("The Automatic Creation of Literature
 //! Abstracts", 1958), and that words of the title do is Edmundson's ("New Methods in Automatic Extracting",
-//! 1969). The factors were chosen by pairs of versions and of siblings, half of each set, so that one
-//! threshold serves many kinds of texts; `docs/deduplication.md` shows what it keeps of the other halves.
+//! 1969). The factors were chosen with pairs of versions and of siblings of many kinds of texts in view, so
+//! that one threshold serves most of them; `docs/deduplication.md` shows what it keeps.
 //!
 //! Scripts without blanks have no words to count, and a single character says little. Instead of the
 //! characters of a run, its pairs of adjacent characters count as words.
