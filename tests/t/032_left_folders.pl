@@ -65,6 +65,11 @@ my ($first, $second, $third) = map { my $net = "$namespace:1:$_"; [ map { made_b
 keep($_) for @$first;
 next_run();
 is_deeply([ grep { -d } @$first ], $first, 'the folders of a net that has failed remain');
+my $deleted = made_by("$namespace:$$:4");
+keep($deleted);
+rmdir $deleted;
+next_run();
+is_deeply([ grep { -d } @$first ], $first, 'if that of a later one was deleted');
 ok(!-e $second->[0] && !-e $third->[1], 'those of others do not');
 ($second) = [ map { made_by("$namespace:$$:$_", "$namespace:1:2") } 1, 2 ];
 keep($second->[0]);

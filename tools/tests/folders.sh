@@ -67,7 +67,7 @@ remove_left_folders() {
         folder=${file%.run}
         { read -r run && read -r net && { read -r state || state=; }; } <"$file" || continue
         ! may_run "$run" && ! may_run "$net" || continue
-        if [ "$state" = kept ]; then
+        if [ "$state" = kept ] && [ -d "$folder" ]; then
             kept_net=${kept_net:-$net}
             [ "$net" != "$kept_net" ] || continue
         fi
