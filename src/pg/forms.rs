@@ -38,8 +38,8 @@ impl<'p> Expr<'p> {
         // SAFETY: a CASE has a list of branches, each with a condition and a value, and may have another
         // value.
         unsafe {
-            let (branches, otherwise) = (Exprs::new(case.args), Self::at(case.defresult));
-            let mut branches = branches.all::<pg_sys::CaseWhen>();
+            let mut branches = Exprs::new(case.args).all::<pg_sys::CaseWhen>();
+            let otherwise = Self::at(case.defresult);
             let first = branches.next().filter(|first| Self::new(first.result).is_true())?;
             let is_last = branches.all(|other| Self::new(other.result).is_never_true());
             // `CASE value WHEN other THEN …` compares a value that its conditions do not contain.
@@ -77,7 +77,9 @@ impl<'p> Expr<'p> {
             if type_ == pg_sys::InvalidOid {
                 return None;
             }
-            let (mut length, mut by_value, mut align) = (0i16, false, 0i8);
+            let mut length: i16 = 0;
+            let mut by_value = false;
+            let mut align: i8 = 0;
             pg_sys::get_typlenbyvalalign(type_, &raw mut length, &raw mut by_value, &raw mut align);
             let array = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
             let mut values: *mut Datum = std::ptr::null_mut();
