@@ -1,10 +1,9 @@
 //! Inserts entries, and lets the trees grow.
 //!
-//! The keys of a word are inserted into its trees in one commit, word by word. The row becomes visible only
-//! after all of them are inserted, so every tree has every visible row. If an insert stops midway, its row is
-//! dead. A leaf without room is split first, in a separate commit. A split locks a node, its parent and the
-//! new sibling, and waits for nothing else. Cost: one leaf in each tree, and the pages above it. The keys of
-//! the whole code and of further columns come last, each in a separate commit.
+//! The keys of a word are inserted into its trees in one commit, word by word. The keys of the whole code and
+//! of further columns come last, each in a separate commit. A leaf without room is split first, in a separate
+//! commit. `README.md` ("Inserts", "Splits") explains why a search and another insert may come in between.
+//! Cost: one leaf in each tree, and the pages above it.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;

@@ -1,11 +1,6 @@
 //! The keys by which the trees of an index are ordered.
 
-/// The number of bands of a word of 64 bits. Each band has a tree.
-///
-/// There are four, because an insert has to change all trees of a word at once, and a record of PostgreSQL's
-/// generic WAL can have four pages. By the formula of [`crate::search_cost::pages_read`], three bands would
-/// read more leaves at radius 6 up to 100 million rows (239 instead of 222 there), and fewer from 150
-/// million on.
+/// The number of bands of a word of 64 bits. Each band has a tree. `README.md` explains why there are four.
 pub const BANDS: usize = 4;
 /// The number of bits of a band.
 pub const BAND_BITS: u32 = u64::BITS / BANDS as u32;

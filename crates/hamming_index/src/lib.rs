@@ -1,7 +1,8 @@
 //! Indexes that find codes by Hamming distance.
 //!
 //! Pure algorithms: no PostgreSQL, no `unsafe`. The extension `simhash_pg` connects them to PostgreSQL's
-//! index access methods.
+//! index access methods. `README.md` of this crate describes how an index is searched, changed and logged,
+//! and why that is safe while other processes do the same.
 //!
 //! - [`BoundingBox`]: bounding boxes, for GiST.
 //! - [`Index`]: exact multi-index hashing over pages, for the access method `hamming`. A word of a code is

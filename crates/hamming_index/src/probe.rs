@@ -1,15 +1,10 @@
 //! Decides which keys of a tree a search has to look at.
 //!
-//! Multi-index hashing (Norouzi, Punjani, Fleet 2012): fingerprints are cut into [`BANDS`] bands. Two
-//! fingerprints that differ in at most r bits cannot differ in many bits of every band. Let f = r div bands
-//! and a = r mod bands. Then they differ in at most f bits of one of the first a + 1 bands, or in at most f -
-//! 1 bits of one of the others; otherwise they would differ in at least r + 1 bits. So a search misses
-//! nothing if it looks in each band's tree at all keys whose band is that near the query's.
-//!
-//! The radius could also be divided unevenly among bands, by how many keys are near the query in each tree
-//! (GPH: Qin and others 2018). The best divisions would save at most 2 % of the leaves for scattered
-//! fingerprints, 5 % for `doc2` of real text, and 35 % if bits are set with probability 4/5. To find them, a
-//! search would have to compare the query with the range of every leaf. So the radius is divided evenly.
+//! Multi-index hashing (Norouzi, Punjani, Fleet 2012): fingerprints are cut into [`BANDS`] bands. Let f = r
+//! div bands and a = r mod bands. Two fingerprints that differ in at most r bits differ in at most f bits
+//! of one of the first a + 1 bands, or in at most f - 1 bits of one of the others. So a search misses
+//! nothing if it looks in each band's tree at all keys whose band is that near the query's. `README.md`
+//! ("The algorithm") has the proof, and explains why the radius is not divided unevenly.
 //!
 //! The keys of a ball form several runs in the order of the tree. [`Probe::next`] finds the beginning of the
 //! next run.

@@ -7,12 +7,13 @@ use std::ops::Deref;
 /// A store of pages. A page stays locked as long as the value that is returned for it.
 ///
 /// A process that holds the lock of a node may request the lock of its child. A process that holds a lock in
-/// one tree may request locks in later trees. No process requests locks in the opposite order, so there are
-/// no deadlocks. A page that no other page points to can be locked at any time.
+/// one tree may request locks in later trees. No process requests locks in the opposite order. A page that no
+/// other page points to can be locked at any time. `README.md` ("Trees and locks") explains why there are no
+/// deadlocks, unless the index is damaged.
 ///
-/// This is true for an index without damage. If a page points to a page of another tree, two processes that
-/// change the index can wait for each other before one of them has noticed the damage. A store should refuse
-/// a page that the same process has already locked, if it can tell.
+/// If a page points to a page of another tree, two processes that change the index can wait for each other
+/// before one of them has noticed the damage. A store should refuse a page that the same process has already
+/// locked, if it can tell.
 pub trait Store {
     /// A page that is locked for reading: others may read it, but nobody changes it.
     type Shared<'a>: Deref<Target = Page>

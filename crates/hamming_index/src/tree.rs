@@ -4,14 +4,10 @@
 //! descent reads one page for each level. The root has a fixed page: if it is full, its content moves to a
 //! new child ([`crate::change`]).
 //!
-//! PostgreSQL's own B-tree follows Lehman and Yao ("Efficient Locking for Concurrent Operations on B-Trees",
-//! 1981): a descent holds no lock between a node and its child, and if the child was split meanwhile, its
-//! high key and its link to the right show where the key is now. Here, a descent locks the child before it
-//! unlocks the node (Bayer and Schkolnick, "Concurrency of Operations on B-Trees", 1977). So the child cannot
-//! be split, merged or freed in between, pages need neither high keys nor links, and an empty page is free at
-//! once. The price is that a split waits for the descents through the parent, all of which are short: writers
-//! lock only the leaf exclusively, and a walk releases all locks after some leaves. It then continues at a
-//! key, wherever the leaf of that key is by then.
+//! A descent locks the child before it unlocks the node, so the child cannot be split, merged or freed in
+//! between. A walk releases all locks after some leaves, and then continues at a key, wherever the leaf of
+//! that key is by then. `README.md` ("Trees and locks", "Scans between pages") explains why that is safe, and
+//! how it differs from PostgreSQL's nbtree.
 //!
 //! A walk calls a [`Probe`] for the next key that can match at or after the last leaf's end, and skips the
 //! leaves before it. Cost: one page for each level, and for a range one page for each leaf.

@@ -1,9 +1,9 @@
 //! Removes entries, and lets the trees shrink.
 //!
-//! Each tree is walked through once, leaf by leaf, and the dead entries of a leaf are removed in one commit.
-//! So the trees differ while a vacuum runs, and continue to differ if it stops midway, but only in rows that
-//! nobody can see any more. PostgreSQL reuses their row ids only after a later vacuum has removed them from
-//! all trees. So a search misses nothing, whichever trees it reads.
+//! Each tree is walked through once, leaf by leaf, and the dead entries of a leaf are removed in one
+//! commit. Small neighbors are merged. `README.md` ("VACUUM") explains why the trees may differ meanwhile,
+//! why no entry is missed, and why a page is free at once. Cost: each leaf is read once, and changed if it
+//! has dead entries.
 
 use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
@@ -165,8 +165,6 @@ struct VacuumWalk<'a, 's, S> {
 
 impl<S: Store> VacuumWalk<'_, '_, S> {
     /// Removes the dead entries of all leaves, and merges small leaves on the way.
-    ///
-    /// An entry that moves meanwhile stays in the same range of keys, so no entry is missed.
     fn run(&mut self) {
         let mut from = Some(IndexKey::FIRST);
         while let Some(key) = from {

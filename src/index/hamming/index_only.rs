@@ -3,11 +3,10 @@
 //! The index has the whole code if it has up to 64 bits, or if there is a tree of whole codes. It cannot
 //! return further columns, of which it only has a hash.
 //!
-//! PostgreSQL returns such a row without reading the table if the visibility map says that the row's block is
-//! all-visible. But our scan holds no pin on a page of the index between two rows, so VACUUM is free to
-//! remove a dead row that was just returned, and then to mark its block all-visible. VACUUM removes a row
-//! from the index before it changes the visibility map. So we read the visibility map while we hold a lock on
-//! the leaf with the row. If the block is not all-visible then, we read the row from the table.
+//! PostgreSQL returns such a row without reading the table if the visibility map says that the row's block
+//! is all-visible. The search reads the map while it holds a lock on the leaf with the row, because the
+//! scan holds no pin afterwards: `crates/hamming_index/README.md` ("Scans between pages") explains why that
+//! is necessary and sufficient. If the block is not all-visible then, the row is read from the table.
 
 use super::code::has_codes;
 use crate::pg::code::CodeType;

@@ -1,9 +1,8 @@
 //! Scans of an index: for rows within a radius, nearest rows, or both.
 //!
-//! A scan reads the index in batches, and holds no pin on its pages between two of them. So a row may be
-//! removed by VACUUM, and its TID be used for another row, before the executor reads it. An MVCC snapshot
-//! does not see the other row, which is too new; for other snapshots, the condition is checked again.
-//! [`super::index_only`] explains how a row can be returned without reading the table.
+//! A scan reads the index in batches, and holds no pin on its pages between two of them. Therefore, the
+//! condition is rechecked unless the snapshot is an MVCC snapshot: `crates/hamming_index/README.md`
+//! ("VACUUM") explains why. [`super::index_only`] returns a row without reading the table.
 
 use super::code::layout_in_use;
 use super::filter::{FilterColumns, is_known};
