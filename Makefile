@@ -1,30 +1,31 @@
-# The front door. `make help` lists what there is; CI calls nothing else.
+# All commands for building and testing. `make help` lists the most important targets, and `make help-all` all of them.
+# The workflows call only these targets.
 
 PG_CONFIG ?= pg_config
 CARGO ?= cargo
 
 export PG_CONFIG
-# `sudo make` compiles again, and leaves files of root among the user's. pgxnclient calls `sudo make install`. Whoever
-# became a user by `sudo -iu` has SUDO_USER as well, but is not root.
+# `sudo make` would compile everything again, and leave files that belong to root. Only `sudo make install` is allowed,
+# because pgxnclient calls it. SUDO_USER is also set after `sudo -iu USER`, in which case make is not called by root.
 ifeq ($(MAKELEVEL),0)
 ifneq ($(and $(SUDO_USER),$(filter 0,$(shell id -u)),$(filter-out install uninstall,$(or $(MAKECMDGOALS),help)),$(filter-out 0,$(shell stat -c %u .))),)
 $(error call make without sudo; it calls sudo itself where that is needed)
 endif
 endif
-# Compilers and servers need a folder for what is temporary, and one that is missing is worse than none.
+# Compilers and servers fail if TMPDIR is set to a directory that does not exist.
 ifeq ($(wildcard $(TMPDIR)/.),)
 unexport TMPDIR
 endif
-# What Postgres's own errors look like must not depend on the developer's shell.
+# With RUST_BACKTRACE, errors of PostgreSQL would contain a backtrace.
 unexport RUST_BACKTRACE
-# The library is looked for where this file says, whatever the settings of the user's cargo.
+# The library must be created in target/, whatever the user's Cargo configuration says.
 unexport CARGO_BUILD_TARGET CARGO_TARGET_DIR
 
-# Asked only when a target needs it, for the first thing that `make test` does may be to install it.
+# These variables are expanded only when they are used, because PostgreSQL may be installed by a prerequisite.
 pg_major = $(shell $(PG_CONFIG) --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
 pg_features = --no-default-features --features pg$(pg_major)
 
-# All but the extension itself: they need no PostgreSQL.
+# All crates except the extension itself. They can be compiled and tested without PostgreSQL.
 pure_crates = --workspace --exclude simhash_pg
 
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
@@ -40,7 +41,7 @@ help:
 help-all:
 	@cat tools/help-all
 
-# They install what a fresh machine lacks, or say in one line what to install.
+# These targets install the packages that are missing, or print their names if they cannot be installed.
 prepare-build:
 	@tools/packages/prepare build
 
@@ -93,7 +94,7 @@ prepare-fuzz:
 prepare-miri:
 	@tools/packages/prepare miri
 
-# What pgxnclient asks for before `make install`.
+# pgxnclient calls this target before `make install`.
 all: build
 
 build: prepare-build
@@ -113,14 +114,14 @@ install: $(if $(DESTDIR),,prepare-install) build
 uninstall:
 	@tools/packages/install --uninstall
 
-# Of this version, or of the release whose sources lie in SOURCES.
+# SOURCES is a directory with the sources of a release. The default is this version.
 deb: prepare-deb
 	@tools/packages/deb $(SOURCES)
 
 test-deb:
 	@for major in $(or $(MAJORS),15 17); do tools/tests/test-deb $$major $(version) || exit 1; done
 
-# They show what a package has installed, or else build and install.
+# The demos use the extension if a package has installed it. Otherwise, they build and install it first.
 demo:
 	@tools/tests/with-extension $(version) demo tools/demos/demo
 
@@ -130,18 +131,18 @@ demo-dedup:
 demo-images:
 	@tools/tests/with-extension $(version) images tools/demos/demo-images
 
-# Another's table needs nothing of ours but the explorer.
+# The explorer can display a table of any database, in which case nothing has to be built.
 demo-web:
 	@$(if $(TABLE),,tools/tests/with-extension $(version) python) tools/demos/demo-web
 
 test: prepare-test install
 	@tools/tests/test
 
-# Of a server that is running, as `pg_buildext installcheck` calls it.
+# Runs the SQL tests in a running server. `pg_buildext installcheck` calls this target.
 installcheck:
 	@tools/tests/installcheck
 
-# Of the pure crates, in seconds: what to run while writing.
+# Checks the crates that do not need PostgreSQL.
 check: prepare-check
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(pure_crates) --all-targets -- --deny warnings
@@ -150,11 +151,11 @@ check: prepare-check
 lint: prepare-lint
 	@tools/checks/lint
 
-# The pages as they are, with a search, in target/site/book.
+# Creates a website from the documentation, with a search, in target/site/book.
 site: prepare-site
 	@tools/packages/site target/site
 
-# Apart from lint, because it asks a database in the network.
+# This is separate from lint, because it downloads a database of vulnerabilities.
 audit: prepare-lint
 	target/checkers/bin/cargo-deny check
 	target/checkers/bin/cargo-deny --manifest-path clients/python/Cargo.toml check
@@ -177,7 +178,7 @@ check-upgrade: prepare-test install
 check-cargo-pgrx: prepare-test install
 	@tools/checks/check-cargo-pgrx
 
-# Each can be made longer or shorter by its variable.
+# Each variable determines how long one of the tests runs.
 soak: prepare-test install
 	@ROUNDS=$${ROUNDS:-400} CRASHES=$${CRASHES:-150} STANDBY_SECONDS=$${STANDBY_SECONDS:-180} \
 		SECONDS_OF_LOAD=$${SECONDS_OF_LOAD:-300} STORM_SECONDS=$${STORM_SECONDS:-3000} QUERIES=$${QUERIES:-30000} JOBS=$${JOBS:-1} REFUSALS=$${REFUSALS:-100} \
@@ -205,7 +206,7 @@ test-dist: prepare-dist dist
 test-matrix:
 	@tools/tests/test-matrix $(or $(MAJORS),15 16 17 18 19)
 
-# One that fails, or cannot be had, does not keep the others from running.
+# Tests the other versions of PostgreSQL even if the tests of one version fail, or if it is not available.
 test-cassert test-core:
 	@. tools/tests/folders.sh; failed=; for major in $(or $(MAJORS),15 18 19); do tools/tests/$@ $$major || failed="$$failed $$major"; done; \
 		[ -z "$$failed" ] || { echo "$@ failed:$$failed"; exit 1; }
@@ -231,6 +232,6 @@ test-arm64:
 test-s390x:
 	@tools/tests/test-emulated s390x $(version)
 
-# As cargo does, but without cargo.
+# Cargo need not be installed.
 clean:
 	rm -rf target

@@ -1,4 +1,4 @@
-"""Numbers that only fall: those of a file are compared with all that it had before, in the history of git."""
+"""Numbers that must not increase: the numbers of a file are compared with those of all its earlier commits."""
 
 import subprocess
 from pathlib import Path

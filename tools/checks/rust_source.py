@@ -1,4 +1,4 @@
-"""What the checks of this folder know of Rust: where functions and tests are in a file, and which files have no tests."""
+"""Parses Rust files for the checks in this folder: finds functions and tests in a file, and files that contain tests."""
 
 import re
 from pathlib import Path
