@@ -1,5 +1,5 @@
-# Every example of README.md and of docs/ runs, in order, and prints what the page shows.
-# Each page has a database of its own, so that a reader can begin with any of them.
+# Every example of README.md and docs/ is executed in order, and must print what the page shows. Each page has its own
+# database, so that a reader can begin with any page.
 
 use strict;
 use warnings;
@@ -62,7 +62,7 @@ sub run_example
 	my ($database, $place, $sql, $expected) = @_;
 	my ($code, $out, $err) = run_psql($node, $database, $sql);
 	is($code, 0, "$place: the example runs") or diag($err);
-	# psql leaves blanks at the end of lines that editors take away.
+	# psql prints blanks at the end of lines, which editors remove.
 	s/[ ]+$//mg, s/\n+\z/\n/ for grep { defined } ($out, $expected);
 	is($out, $expected, "$place: its output is what the page shows") if defined $expected;
 }

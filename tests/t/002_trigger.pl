@@ -1,4 +1,4 @@
-# The trigger under COPY and under concurrent writers.
+# The trigger with COPY, and with concurrent writers.
 
 use strict;
 use warnings;
@@ -38,7 +38,7 @@ $node->command_ok(
 is($node->safe_psql('postgres', 'SELECT count(*) FROM document'), 11600, 'all their rows are there');
 is($node->safe_psql('postgres', $wrong), 0, 'every row has the fingerprint of its last text');
 
-# Types of other extensions that are stored as text is.
+# Types of other extensions that are stored like text.
 SKIP:
 {
 	my $has_citext = $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'");

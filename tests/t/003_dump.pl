@@ -1,5 +1,5 @@
-# A dump of a table with a generated column and one with a trigger restores to the same fingerprints. Codes of rare pairs of words are
-# computed again, by a function whose weights are in the dump.
+# A restored dump of a table with a generated column, and of one with a trigger, has the same fingerprints. Codes of
+# rare pairs of words are computed again, by a function whose weights are in the dump.
 
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-# The same text has the same fingerprint in every encoding, and invalid text does no harm.
+# The same text has the same fingerprint in every encoding, and invalid text causes no damage.
 
 use strict;
 use warnings;
@@ -55,7 +55,7 @@ is($node->safe_psql('latin1', "SELECT string_agg(feature, ' ') FROM simhash_feat
 is( $node->safe_psql('latin1', "SELECT simhash_explain('5 ' || chr(181) || 'm', '5', 'word:1') -> 'deciding' -> 0 ->> 'feature'"),
 	'\u{3bc}m', 'in explanations too');
 
-# Characters that a database cannot store are an error, and nothing worse.
+# Characters that a database cannot store cause an error, and no damage.
 my (undef, $text, $error) = run_psql($node, 'latin1', "SELECT extract_text('caf&eacute;')", '-At');
 is($text, "caf\xe9\n", 'an entity that LATIN1 has');
 (undef, undef, $error) = run_psql($node, 'latin1', "SELECT extract_text('&#8212;')");
@@ -72,7 +72,8 @@ is($node->safe_psql('latin1', "SET client_encoding = LATIN1; SELECT si = simhash
 my (undef, undef, $err) = run_psql($node, 'euc_jp', "SELECT simhash('a', " . text_of($japanese, 'UTF8') . ')');
 like($err, qr/unknown fingerprint scheme "\\u\{65e5\}/, 'messages are ASCII where the database is not UTF8');
 
-# Even in UTF8 a text may have other bytes, for instance of a function in C. Here a cast makes one that nobody checks.
+# Even in UTF8, a text can contain invalid bytes, for example from a function in C. Here, a cast creates one without a
+# check.
 $node->safe_psql('postgres', 'CREATE CAST (bytea AS text) WITHOUT FUNCTION');
 for my $length (1, 100, 10000)
 {

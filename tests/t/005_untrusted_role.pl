@@ -26,8 +26,8 @@ is($out, "t|0|t|0|1\n", 'with the right results');
 	q{CREATE FUNCTION mine(bigint, bigint) RETURNS integer LANGUAGE C AS '$libdir/simhash_pg', 'simhash_pg_hamming'});
 isnt($code, 0, 'but cannot declare functions of the library otherwise');
 
-# Row-level security: what can raise, and so tell something of a row, must not see a row that the policy
-# hides. The hidden row here would raise.
+# Row-level security: a function that can raise an error, and thereby reveal a row, must not be called for rows that the
+# policy hides. It would raise an error for the hidden row here.
 ($code, $out, $err) = as_developer(q{
 	CREATE TABLE secret (owner name, si bigint, scheme text);
 	INSERT INTO secret VALUES ('developer', 1, 'word:1'), ('somebody', 2, 'none');
@@ -38,7 +38,7 @@ isnt($code, 0, 'but cannot declare functions of the library otherwise');
 is($out, "1\n", 'row-level security holds') or diag($err);
 is($err, '', 'and says nothing of the hidden row');
 
-# The same for strings of bits. The hidden row here has another length.
+# The same for bit strings. The hidden row has another length.
 ($code, $out, $err) = as_developer(q{
 	CREATE TABLE image (owner name, code bit(256), loose bit varying);
 	INSERT INTO image SELECT 'developer', i::bit(256), i::bit(256) FROM generate_series(1, 2000) AS i;
@@ -54,8 +54,8 @@ is($err, '', 'and says nothing of the hidden row');
 is($out, "0|f|1\n0|f|1\n11\n", 'strings of bits are used, and their row-level security holds') or diag($err);
 is($err, '', 'and says nothing of the hidden row');
 
-# A near join compares codes before it looks at other conditions, but never rows that a policy or a view hides. A
-# function that is said to be cheap, and tells what it sees, is in WHERE, in the condition of the join, and in a code.
+# A near join compares codes before it tests other conditions, but never for rows that a policy or a view hides. A
+# function with a low cost, which reports its arguments, is in WHERE, in the join condition, and in a code.
 ($code, $out, $err) = as_developer(q{
 	CREATE FUNCTION tells(si bigint) RETURNS bigint LANGUAGE plpgsql STABLE COST 0.0001 AS $$BEGIN RAISE NOTICE 'seen %', si; RETURN si; END $$;
 	CREATE TABLE hiding (owner name, si bigint);

@@ -1,10 +1,11 @@
-# Texts near the limit of 1 GB: calls can be cancelled halfway, and need bounded memory.
+# Texts near the limit of 1 GB: function calls can be canceled midway, and need bounded memory.
 #
-# No clock says whether a cancel came soon enough, for on a busy machine everything comes late. A sequence does, which no
-# cancel sets back: it advances right before a call and right after it, and nothing in between but the call itself looks
-# at interrupts. When the statement was cancelled and the sequence has advanced once, the call was given up halfway. When it
-# has advanced twice, the call was finished first. How long calls take differs from machine to machine, so the time of
-# the cancel is moved until it falls into the call. It never does for one that does not look, as md5 shows.
+# The test does not use a clock to decide whether a cancellation took effect soon enough, because everything can be late
+# on a busy machine. Instead, it uses a sequence, which a cancellation does not reset. The sequence advances immediately
+# before and after the call, and only the call itself checks for interrupts in between. If the sequence has advanced
+# once when the statement is canceled, the call was interrupted midway. If it has advanced twice, the call had been
+# completed. Because calls take different times on different machines, the time of the cancellation is adjusted until it
+# falls into the call. This is impossible if the call does not check for interrupts, as md5 shows.
 
 use strict;
 use warnings;
@@ -27,7 +28,8 @@ $node->safe_psql($_, q{
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET maintenance_work_mem = '2GB'");
 my $huge = '(SELECT repeat(block, 1000) AS body FROM part OFFSET 0) AS huge';
 
-# Whether a call is given up halfway when the statement is cancelled after a time that fits: first after that of the last call.
+# Whether a call is given up halfway when the statement is cancelled after a time that fits: first after that of the
+# last call.
 my $milliseconds = 1000;
 sub is_cancelled_halfway
 {

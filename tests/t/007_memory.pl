@@ -1,4 +1,4 @@
-# Hundreds of thousands of calls leave no memory behind. Even 16 bytes for each call would show.
+# Hundreds of thousands of calls do not leak memory. Even 16 bytes per call would be detected.
 
 use strict;
 use warnings;
@@ -55,7 +55,7 @@ for (
 		"simhash_explain(body, 'other')"))
 {
 	my ($call, $thousands) = @$_;
-	# The first thousands of calls allocate what all later ones use.
+	# The first thousands of calls allocate memory that all later calls use.
 	my $calls = "SELECT count($call) FROM document, generate_series(1, %d) AS n";
 	$session->query(sprintf $calls, 20);
 	my $before = private_memory();
@@ -65,7 +65,7 @@ for (
 	cmp_ok($grown, '<', 2048, "memory grew by $grown kB");
 }
 
-# Nor do errors leave memory behind.
+# Errors do not leak memory.
 $session->query(q{
 	CREATE FUNCTION fails(n integer) RETURNS integer LANGUAGE plpgsql AS $$
 	BEGIN
@@ -83,7 +83,7 @@ is(ask($session, 'SELECT fails(100000)'), 100000, 'a hundred thousand errors');
 my $grown = private_memory() - $before;
 cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
 
-# Texts of a corpus are computed until one exceeds the limit of memory.
+# Texts of a corpus are read until one exceeds the memory limit.
 $node->safe_psql('postgres', 'CREATE SEQUENCE computed');
 my (undef, undef, $refusal) = run_psql($node, 'postgres', q{
 	SET maintenance_work_mem = '1MB';
@@ -91,7 +91,7 @@ my (undef, undef, $refusal) = run_psql($node, 'postgres', q{
 like($refusal, qr/maintenance_work_mem/, 'fifty texts are too large');
 cmp_ok($node->safe_psql('postgres', 'SELECT last_value FROM computed'), '<', 10, 'only few of them were computed');
 
-# Nor does a scan of an index. A statement may begin one for each row, as an exclusion constraint does.
+# Index scans do not leak memory either. A statement may begin one for each row, as an exclusion constraint does.
 $session->query(q{
 	CREATE TABLE seen (id integer, bytes bigint);
 	CREATE FUNCTION look(id integer) RETURNS bigint LANGUAGE sql VOLATILE AS $$
@@ -106,8 +106,8 @@ for my $type ('bigint', 'bit(80)')
 	$session->query('DROP TABLE excluded');
 }
 
-# Strings of bits that are stored outside of their rows are fetched one by one: when they are searched, by columns and by
-# expressions, when they are added, and when an index is built.
+# Strings of bits that are stored outside of their rows are fetched one by one: when they are searched, by columns and
+# by expressions, when they are added, and when an index is built.
 $session->query(q{
 	CREATE TABLE code (id integer, code bit(1024), body text) WITH (toast_tuple_target = 128);
 	ALTER TABLE code ALTER code SET STORAGE EXTERNAL, ALTER body SET STORAGE MAIN;
@@ -120,7 +120,7 @@ $session->query(q{
 	SET enable_sort = off;
 	SET work_mem = '64kB'});
 is(ask($session, "SELECT pg_relation_size(reltoastrelid) > 0 FROM pg_class WHERE relname = 'code'"), 't', 'codes are outside of their rows');
-# The memory that searches leave, between their first and their last thousand rows.
+# The memory that searches leak between their first and their last thousand rows.
 my %searches = (
 	'searches of a column' => 'SELECT FROM code AS a JOIN code AS b ON hamming(b.code, a.code) <= 20',
 	'searches of an expression' => 'SELECT FROM code AS a JOIN code AS b ON hamming((~b.code)::bit(1024), (~a.code)::bit(1024)) <= 20',
@@ -146,7 +146,7 @@ for (
 	cmp_ok($grown, '<', 1024, "$what: memory grew by $grown kB");
 }
 is(ask($session, 'SELECT count(*) FROM code'), 6100, 'all rows are there');
-# Nor are they gathered when all of them are read. A view looks at the memory while it is read by the thousands.
+# They do not accumulate when all of them are read. A view shows the memory after each thousand rows.
 $session->query(q{
 	CREATE TABLE stored (id integer, code bit(8192)) WITH (toast_tuple_target = 128);
 	ALTER TABLE stored ALTER code SET STORAGE EXTERNAL;
@@ -200,8 +200,8 @@ cmp_ok($more, '<', 50_000, "and left $more bytes");
 is(ask($session, 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'no temporary file is left');
 $session->quit;
 
-# EXPLAIN shows the memory that a near join took at its peak. A session first reads both sides and joins a few rows, so that it
-# has what PostgreSQL takes for a query. Compiled expressions would take 60 MB.
+# EXPLAIN shows the memory that a near join took at its peak. A session first reads both sides and joins a few rows, so
+# that it has what PostgreSQL takes for a query. Compiled expressions would take 60 MB.
 $node->safe_psql('postgres', q{
 	CREATE TABLE taken AS SELECT i AS id, hashint8extended(i, 1) AS si, hashint8extended(i, 2) AS other, repeat('x', 60) AS filler FROM generate_series(1, 200000) AS i;
 	VACUUM ANALYZE taken});
@@ -226,7 +226,8 @@ for my $work_mem ('4MB', '64MB')
 	}
 }
 
-# A window keeps to its memory too. PostgreSQL sorts and stores its rows in work_mem, twice; connected rows take 4 bytes more.
+# A window keeps to its memory too. PostgreSQL sorts and stores its rows in work_mem, twice; connected rows take 4 bytes
+# more.
 for my $linkage ('leader', 'connected')
 {
 	my $fresh = session($node);

@@ -1,5 +1,5 @@
-# Every shape of query is planned as an index scan in the very first query of a session, with nothing
-# preloaded: each runs in a connection of its own.
+# Every form of a query is planned as an index scan in the first query of a session, with nothing preloaded. Each query
+# has its own connection.
 
 use strict;
 use warnings;

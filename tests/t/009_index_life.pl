@@ -1,4 +1,4 @@
-# An index in its life: concurrent build, REINDEX, VACUUM, dump, upgrade, replica, crash.
+# The life of an index: concurrent build, REINDEX, VACUUM, dump, upgrade, replica, crash.
 
 use strict;
 use warnings;
@@ -31,7 +31,7 @@ sub same_both_ways
 
 my $fingerprints = q{SELECT i AS id, CASE WHEN i % 40 = 0 THEN NULL WHEN i % 2 = 0 THEN hashint8extended(i, 1)
 	ELSE hashint8extended(i / 100, 2) # (1::bigint << (i % 60)) END AS si FROM generate_series(1, 10000) AS i};
-# Near fingerprints make near codes, of two words.
+# Near fingerprints become near codes of two words.
 my $codes = "SELECT id, (si::bit(64) || hashint4(id / 100)::bit(32))::bit(96) AS si FROM ($fingerprints) AS f";
 my %kinds = (document => 'gist (si gist_hamming_ops)', twin => 'hamming (si)', code => 'hamming (si)');
 my @tables = sort keys %kinds;
@@ -58,7 +58,7 @@ for my $table (sort keys %kinds)
 }
 for my $table (@tables)
 {
-	# The same with an index and without.
+	# The results are the same with and without the index.
 	my $count = sub {
 		return $node->safe_psql('postgres', "CREATE TEMP TABLE t AS $rows{$table}; $_[0]
 			INSERT INTO t SELECT id, si FROM t; DELETE FROM t WHERE id % 3 = 0; $_[1] INSERT INTO t SELECT id, si # 1::$types{$table} FROM t;
@@ -67,7 +67,7 @@ for my $table (@tables)
 	is($count->("CREATE INDEX ON t USING $kinds{$table}; $by_index", 'VACUUM t;'), $count->('', ''), "a temporary table like $table");
 }
 
-# A replica gives the same results while the primary continues.
+# A replica returns the same results while the primary continues.
 my $replica = PostgreSQL::Test::Cluster->new('replica');
 $node->backup('base');
 $replica->init_from_backup($node, 'base', has_streaming => 1);
@@ -96,12 +96,12 @@ for my $table (@tables)
 }
 is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('${_}_si_idx', true)"), '', "the index of $_ is sound") for 'twin', 'code';
 
-# The type of a column was made longer: the dump can still be restored.
+# After the type of a column was extended, the dump can still be restored.
 $node->safe_psql('postgres', q{CREATE TABLE lengthened (id integer, si varbit(100));
 	INSERT INTO lengthened SELECT i, repeat(i::bit(20)::text, 5)::varbit FROM generate_series(1, 100) AS i;
 	CREATE INDEX lengthened_si_idx ON lengthened USING hamming (si);
 	ALTER TABLE lengthened ALTER COLUMN si TYPE varbit(200)});
-# A dump restores index and constraint.
+# A restored dump has the index and the constraint.
 $node->safe_psql('postgres', 'CREATE TABLE refusing (id integer, si bigint, EXCLUDE USING hamming (hamming_ball(si, 3) WITH ~));
 	INSERT INTO refusing VALUES (1, 0)');
 my $dump = $node->basedir . '/life.dump';
@@ -114,7 +114,7 @@ is( $node->safe_psql('restored', "SELECT count(*) FROM pg_index WHERE indexrelid
 (undef, undef, my $err) = run_psql($node, 'restored', 'INSERT INTO refusing VALUES (2, 1)');
 like($err, qr/conflicting key value violates exclusion constraint/, 'the constraint refuses as before');
 
-# pg_upgrade copies the files as they are.
+# pg_upgrade copies the files unchanged.
 my %expected = map { $_ => answers($node, $by_scan, $_) } @tables;
 my $upgraded = PostgreSQL::Test::Cluster->new('upgraded');
 $upgraded->init(extra => [ '--encoding', 'UTF8', '--locale', 'C' ]);

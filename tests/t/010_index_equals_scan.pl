@@ -1,6 +1,6 @@
-# The property that matters: each kind of index finds what a sequential scan finds, for every radius, whatever
-# was done to the table. Random data and operations from a seed that is printed; SEED repeats a run, ROUNDS
-# makes it longer (make soak).
+# The most important property: each kind of index finds the same rows as a sequential scan, for every radius, after any
+# changes of the table. Data and operations are random. The seed is printed; SEED repeats a run, and ROUNDS makes it
+# longer (make soak).
 
 use strict;
 use warnings;

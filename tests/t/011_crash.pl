@@ -1,5 +1,6 @@
-# The server is killed at random moments under inserts, updates, deletes and vacuum. After recovery each index
-# has every row in every tree and answers as a sequential scan does. SEED repeats the moments, ROUNDS is how many.
+# The server is killed at random moments during inserts, updates, deletes and vacuum. After recovery, each index has
+# every row in every tree, and returns the same rows as a sequential scan. SEED repeats the moments, and ROUNDS is their
+# number.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# A standby answers as its own sequential scan does, at any moment, while the primary inserts, deletes and vacuums.
-# With wal_consistency_checking it also compares each page that it has changed with the primary's, and stops if they differ.
+# A standby returns the same rows by index and by sequential scan at any moment, while the primary inserts, deletes and
+# vacuums. With wal_consistency_checking, it also compares each page that it has changed with the primary's, and stops
+# if they differ.
 
 use strict;
 use warnings;
@@ -38,7 +39,7 @@ my $false_alarms = sub {
 $false_alarms->($_) for ($primary, $standby) x 3;
 my @check = pgbench_scripts($standby->basedir, check => 1);
 my ($checks, $wrong) = ('', '');
-# Errors end a client, and pgbench then fails.
+# After an error, a client ends, and pgbench fails.
 my $same = IPC::Run::run(
 	[ 'pgbench', '-n', '-c', '2', '-T', $seconds, @check, '-h', $standby->host, '-p', $standby->port, 'postgres' ],
 	'>', \$checks, '2>', \$wrong, patience($seconds));
@@ -68,7 +69,7 @@ my (undef, undef, $refused) = run_psql($standby, 'postgres', "\\set VERBOSITY ve
 like($refused, qr/ERROR:  0A000: cannot access unlogged index "scratch_si" during recovery\nDETAIL:  .*not replicated.*\nHINT:  /, 'the check refuses it');
 is($primary->safe_psql('postgres', "SELECT count(*) FROM hamming_index_check('scratch_si', true)"), 0, 'which is sound on the primary');
 
-# There were pages of indexes to compare: WAL has images that are only there for comparison.
+# Pages of indexes were compared: the WAL contains images that serve only for comparison.
 my @indexes = map { $primary->safe_psql('postgres', "SELECT pg_relation_filenode('document_$_')") } 'si', 'code';
 my $from = $primary->lsn('flush');
 $primary->safe_psql('postgres', "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 100)");

@@ -1,5 +1,5 @@
-# Many insert, update, delete and search at once, and one vacuums. Every answer is compared with that of a sequential
-# scan under the same snapshot. SECONDS is for how long (make soak: minutes).
+# Many sessions insert, update, delete and search at the same time, and one vacuums. Each result is compared with that
+# of a sequential scan with the same snapshot. SECONDS is the duration (make soak: minutes).
 
 use strict;
 use warnings;

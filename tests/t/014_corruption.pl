@@ -1,4 +1,5 @@
-# Damaged pages give errors that name the block, never a crash, and hamming_index_check finds them.
+# A damaged page causes an error that contains its block number, never a crash, and hamming_index_check finds the
+# damage.
 
 use strict;
 use warnings;
@@ -65,7 +66,7 @@ for my $damage (sort(keys %damages), sort(keys %random))
 	$node->safe_psql('postgres', "CREATE $unlogged TABLE table_$number AS SELECT * FROM $source; CREATE INDEX $index{$damage} ON table_$number USING hamming ($key)");
 }
 my %file = map { ($_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index{$_}')")) } keys %index;
-# One has lost its file.
+# The file of one index is missing.
 $node->safe_psql('postgres', 'CREATE TABLE lost AS SELECT * FROM document; CREATE INDEX lost_si ON lost USING hamming (si)');
 my $lost = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('lost_si')");
 $node->stop;
@@ -104,7 +105,8 @@ like(delete $problem{lost_si}, qr/could not open file/, 'the index without a fil
 is(scalar(keys %problem), scalar(keys %index), 'which has all other indexes');
 for my $damage (sort keys %damages)
 {
-	# If changes are not logged, a misplaced page may be one that is being moved. The check holds others off, so it tells.
+	# If changes are not logged, a misplaced page may be one that is being moved. The check locks the index against
+	# changes, so that it can tell.
 	next if $damage =~ /^unlogged/;
 	my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : $damages{$damage}[3];
 	like($problem{ $index{$damage} }, $told, "$damage: told by hamming_indexes");
@@ -125,12 +127,12 @@ for my $damage (sort keys %index)
 		"DELETE FROM $table WHERE id % 3 = 0",
 		"VACUUM $table",
 		"INSERT INTO $table SELECT id, si # 2::$type FROM $source LIMIT 3000");
-	# One session outlives all errors, or its last statement is missing.
+	# One session must survive all errors, so that its last statement is executed.
 	my (undef, $out, $err) = run_psql($node, 'postgres', "$by_index\\set ON_ERROR_STOP off\n" . join('', map { "$_;\n" } @statements) . "\\echo alive");
 	like($out, qr/alive/, "$damage: the session goes on");
 	my @errors = grep { /ERROR/ } split /^(?=psql:)/m, $err;
-	# A row's place in the table may be damaged too. Then PostgreSQL says that the table has no such block, with the code of
-	# whatever error of a file came last, or XX000.
+	# A row's place in the table may be damaged too. Then PostgreSQL says that the table has no such block, with the
+	# code of whatever error of a file came last, or XX000.
 	my $of_damage = defined $damages{$damage} ? qr/ERROR:  XX00[12]:/ : qr/ERROR:  (XX00[12]:|58P01:|.*previous segment is only)/;
 	my @others = grep { !/$of_damage/ } @errors;
 	is("@others", '', "$damage: no error but of damage");
@@ -138,12 +140,12 @@ for my $damage (sort keys %index)
 	{
 		like("@errors", $expected, "$damage: told by queries");
 		my ($code, $problems, $err) = run_psql($node, 'postgres', "SELECT block || ': ' || problem FROM hamming_index_check('$index{$damage}')");
-		# Postgres itself refuses to read a page whose header is impossible. Nothing can be read if it is not known how many
-		# bits codes have, or which trees there are.
+		# Postgres itself refuses to read a page whose header is impossible. Nothing can be read if it is not known how
+		# many bits codes have, or which trees there are.
 		my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : "$expected" =~ /\bbits\b|expression/ ? $expected : qr/^ *\d+: /m;
 		like("$problems$err", $told, "$damage: told by the check");
 	}
-	# The remedy.
+	# REINDEX repairs the index.
 	$node->safe_psql('postgres', "REINDEX INDEX $index{$damage}");
 	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index{$damage}', true)"), '', "$damage: mended by REINDEX");
 	is($node->safe_psql('postgres', "SELECT problem FROM hamming_indexes WHERE index = '$index{$damage}'::regclass"), '', 'and the view has no problem');

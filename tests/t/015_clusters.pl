@@ -1,6 +1,6 @@
-# Clusters and pairs of 10,000 fingerprints are those of a naive oracle, for each radius from 0 to 12 and both linkages;
-# the statements of docs/deduplication.md for rows that are added give the clusters of all rows; long work can be cancelled,
-# and says how far it is.
+# Clusters and pairs of 10,000 fingerprints are those of a naive implementation, for each radius from 0 to 12 and both
+# linkages. The statements of docs/deduplication.md for rows that are added give the clusters of all rows. Long work can
+# be canceled, and reports its progress.
 
 use strict;
 use warnings;
@@ -17,8 +17,8 @@ diag("seed $seed");
 srand($seed);
 my $node = start_node('clusters');
 
-# Scattered ones, families whose members differ in up to eight bits of one of them, long chains, equal ones, dense ones that are nearly
-# all near each other, and NULLs; in no order.
+# Scattered ones, families whose members differ in up to eight bits of one of them, long chains, equal ones, dense ones
+# that are nearly all near each other, and NULLs; in no order.
 $node->safe_psql('postgres', qq{
 	SELECT setseed(($seed % 1000003) / 1000003.0);
 	CREATE TABLE document AS
@@ -111,8 +111,8 @@ for my $radius (0 .. MAX_RADIUS)
 	is($differing, 0, "radius $radius: the pairs are those of the oracle (seed $seed)");
 }
 
-# The clusters of a window do not depend on memory, for which rows go to files: a crowd within 3 of one code, families that a second
-# code tells apart, NULLs among codes and keys, keys of any length, partitions.
+# The clusters of a window do not depend on memory, for which rows go to files: a crowd within 3 of one code, families
+# that a second code tells apart, NULLs among codes and keys, keys of any length, partitions.
 $node->safe_psql('postgres', qq{
 	SELECT setseed(($seed % 1000003) / 1000003.0);
 	CREATE TABLE windowed AS
@@ -137,21 +137,22 @@ for (1 .. 24)
 }
 my $small = q{SET hash_mem_multiplier = 1; SET work_mem = '64kB';};
 my $window = 'SELECT near_cluster(id, si, 3) OVER (ORDER BY id) > 0 FROM windowed';
-# All rows of a cluster have one key, also if it is another one whenever it is computed.
+# All rows of a cluster have the same key, even if it is computed differently each time.
 my $keys = "SELECT count(DISTINCT k) FROM (SELECT near_cluster(repeat('k', 200) || id, si, 1) OVER (ORDER BY id) AS k FROM windowed) AS c";
 is($node->safe_psql('postgres', "$small @{[$keys =~ s/\|\| id/|| gen_random_uuid()/r]}"), $node->safe_psql('postgres', $keys), "each cluster has one key (seed $seed)");
-# A window that is left early, or by an error, closes its files.
+# A window closes its files if it ends early, or with an error.
 is($node->safe_psql('postgres', "$small $window LIMIT 1; BEGIN;
 	DO 'BEGIN PERFORM 1 / (near_cluster(id, si, 3) OVER (ORDER BY id) - 1) FROM windowed; EXCEPTION WHEN division_by_zero THEN END';
 	DECLARE c CURSOR FOR $window; FETCH 1 FROM c; SAVEPOINT s; FETCH 1 FROM c; ROLLBACK TO s; FETCH 1 FROM c; COMMIT;"), "t\nt\nt\nt", 'windows that end early');
-# A cursor that fails in a subtransaction is closed later, when PostgreSQL has closed its file and given its place to another one.
+# A cursor that fails in a subtransaction is closed later, when PostgreSQL has closed its file and given its place to
+# another one.
 my ($status, $counted, $errors) = run_psql($node, 'postgres', "\\set ON_ERROR_STOP 0\n$small BEGIN;
 	DECLARE failing CURSOR FOR SELECT 1 / (near_cluster(id, si, 3) OVER (ORDER BY id) * 0 + id - 50) FROM windowed; MOVE 1 FROM failing;
 	SAVEPOINT s; MOVE 100 FROM failing; ROLLBACK TO s; DECLARE other CURSOR FOR $window; MOVE 1 FROM other; CLOSE failing;
 	FETCH ALL FROM other; COMMIT;", '-At');
 is(scalar(() = $counted =~ /^t$/mg), 5999, 'a failed cursor does not close the file of another one');
 like($errors, qr/\A(?:psql:\S+ )?ERROR:  division by zero\n\z/, 'and nothing else fails');
-# Its files count to temp_file_limit, and it can be cancelled while it writes them.
+# Its files count towards temp_file_limit, and it can be canceled while it writes them.
 for my $linkage (sort keys %oracle)
 {
 	my (undef, undef, $limited) = run_psql($node, 'postgres', "$small SET temp_file_limit = '500kB'; " . $window =~ s/si, 3/si, 3, '$linkage'/r);
@@ -212,8 +213,8 @@ sub with_parameters
 	return $sql;
 }
 
-# Rows that are near some of a few centers, or equal, or without a code; dense ones, of which most are near each other. Their keys and
-# lengths are in no order.
+# Rows that are near some of a few centers, or equal, or without a code; dense ones, of which most are near each other.
+# Their keys and lengths are in no order.
 sub story_rows
 {
 	my ($type, $bits, $radius, $rows) = @_;
@@ -222,8 +223,10 @@ sub story_rows
 	my $code = $type eq 'bigint'
 	  ? "CASE WHEN n % 5 = 0 THEN floor(random() * 500)::bigint << 20 ELSE hashint8extended($family, $seed) # coalesce((
 			SELECT bit_or(1::bigint << floor(random() * 64 + bit * 0)::integer) FROM generate_series(2, $flips) AS bit), 0) END"
-	  : "(SELECT string_agg(hashint8extended(family, $seed + w)::bit(64)::text, '' ORDER BY w)::varbit FROM generate_series(0, $bits / 64) AS w)::bit($bits)
-			# (lpad('', floor(random() * $bits)::integer, '0') || lpad('', $flips, '1') || repeat('0', $bits))::varbit::bit($bits)";
+	  : "(SELECT string_agg(hashint8extended(family, $seed + w)::bit(64)::text, '' ORDER BY w)::varbit
+			FROM generate_series(0, $bits / 64) AS w)::bit($bits)
+			# (lpad('', floor(random() * $bits)::integer, '0') || lpad('', $flips, '1')
+			|| repeat('0', $bits))::varbit::bit($bits)";
 	return qq{INSERT INTO story SELECT nextval('key') * 7919 % 1000003, repeat('x', floor(random() * 20)::integer), floor(random() * 3),
 			CASE WHEN random() > 0.05 THEN $code END, CASE WHEN random() > 0.05 THEN (family % 5)::bit(8) # floor(random() * 4)::integer::bit(8) END
 		FROM (SELECT n, $family AS family FROM generate_series(1, $rows) AS n OFFSET 0) AS row;\n};
@@ -267,8 +270,9 @@ for my $round (1 .. $ENV{APPENDS} // 16)
 }
 cmp_ok($sum_of_members, '>', 500, "$sum_of_members duplicates among them");
 
-# The page's statements delete a text only if one that is kept contains it, also of texts that are equal or have no words. The second one
-# deletes more. Codes do not depend on the words, so that clusters have texts that do not contain each other.
+# The page's statements delete a text only if one that is kept contains it, also of texts that are equal or have no
+# words. The second one deletes more. Codes do not depend on the words, so that clusters have texts that do not contain
+# each other.
 my ($once) = $page =~ /^(WITH c AS [^;]*?RETURNING letter\.id, keeper;\n)/ms;
 my ($again) = $page =~ /^(WITH RECURSIVE c AS [^;]*?RETURNING letter\.id, keeper;\n)/ms;
 die 'the statements for contained texts are not found' if grep { !defined } $once, $again;
@@ -294,7 +298,8 @@ like($deleted[0], qr/^0\|0\|/, "texts that are kept contain those that go (seed 
 like($deleted[1], qr/^0\|0\|/, "also if those that are left over form clusters (seed $seed)");
 cmp_ok($deleted[1] =~ s/.*\|//r, '>', $deleted[0] =~ s/.*\|//r, "which finds more: @deleted");
 
-# Work that takes minutes is cancelled when it first says how far it is. It ends then, and not when it is nearly done.
+# Work that takes minutes is canceled when it first reports its progress. It must end then, and not when it is nearly
+# done.
 $node->safe_psql('postgres', 'CREATE TABLE scattered AS SELECT i AS id, hashint8extended(i, 1) AS si FROM generate_series(1, 1000000) AS i');
 # Fewer strings of bits, since joining them takes longer.
 my $few = '(SELECT * FROM scattered LIMIT 300000) AS f';

@@ -1,6 +1,7 @@
-# Random queries, each answered four ways: by index, by near join, by scan, and with arithmetic instead of the extension. The
-# answers, or the errors, are the same. Fingerprints are bigints in one half, and strings of 70 bits in the other. The seed is printed; SEED repeats a run, QUERIES makes it longer (make soak).
-# QueryGenerator.pm has the grammar, generated_queries.sql the tables.
+# Random queries, each executed in four ways: by index, by near join, by sequential scan, and with arithmetic instead of
+# the extension. The results, or the errors, must be the same. Fingerprints have type bigint in one half of the queries,
+# and are bit strings of 70 bits in the other. The seed is printed; SEED repeats a run, and QUERIES makes it longer
+# (make soak). QueryGenerator.pm contains the grammar, and generated_queries.sql the tables.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# VACUUM: it reads and writes each page of the index a few times, even where little is cached; what it leaves when it is
-# stopped midway is sound; and a snapshot that is too old for what it removed gets an error, never fewer rows.
+# VACUUM reads and writes each page of the index a few times, even if little is cached. An index is intact if VACUUM is
+# interrupted. A snapshot that is too old for what VACUUM has removed causes an error, and never fewer rows.
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ sub make_table
 		VACUUM document");
 }
 
-# Every query, by the index and by a scan of the table.
+# Each query, with the index and with a sequential scan.
 my $answers = q{
 	SELECT (SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, (SELECT si FROM document WHERE id = 77)) <= r)
 		FROM unnest('{0,3,8,16,24,40,64,80}'::integer[]) AS r;
@@ -41,7 +41,7 @@ sub is_right
 	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_si', true)"), '', "$name: it is sound");
 }
 
-# How often pages of the index were requested, and how often they were read from disk.
+# The number of page requests of the index, and of reads from disk.
 sub pages_asked_for
 {
 	my $query = "SELECT idx_blks_hit + idx_blks_read, idx_blks_read FROM pg_statio_user_indexes WHERE indexrelname = 'document_si'";
@@ -49,7 +49,7 @@ sub pages_asked_for
 	return split /\|/, $node->safe_psql('postgres', $query);
 }
 
-# Once through the leaves of each tree, and back to those above them now and then.
+# VACUUM visits the leaves of each tree once, and sometimes the pages above them again.
 for my $share (10, 2)
 {
 	make_table(60000, 'bigint');
@@ -67,7 +67,8 @@ for my $share (10, 2)
 	is_right("1 of $share dead", 'bigint');
 }
 
-# Half of maintenance_work_mem has room for the answers of PostgreSQL about 13,107 pages of the table: it is asked for each row of the others.
+# Half of maintenance_work_mem has room for the dead rows of 13,107 pages of the table. For rows of other pages,
+# PostgreSQL is called for each row.
 $node->safe_psql('postgres', "DROP TABLE document;
 	CREATE TABLE document (id, si) WITH (fillfactor = 10) AS SELECT i, hashint8extended(i, 1) FROM generate_series(1, 300000) AS i;
 	CREATE INDEX document_si ON document USING hamming (si);
@@ -90,7 +91,7 @@ sub stop_vacuum_midway
 	$node->safe_psql('postgres', 'DELETE FROM document WHERE id % 3 = 0');
 	my $rows = $node->safe_psql('postgres', "SELECT rows FROM hamming_index_stats('document_si')");
 	my $remaining = $node->safe_psql('postgres', 'SELECT count(si) FROM document');
-	# So slow that it never ends.
+	# With these settings, VACUUM would take too long to end.
 	my $slow = "SET vacuum_cost_delay = '100ms'; SET vacuum_cost_limit = 100; SET vacuum_cost_page_dirty = 20";
 	my $vacuum = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', $slow, '-c', 'VACUUM (INDEX_CLEANUP ON) document' ],
 		'>', \my $out, '2>', \my $err);
@@ -99,7 +100,7 @@ sub stop_vacuum_midway
 	$stop->();
 	$vacuum->finish;
 	my $left = $node->safe_psql('postgres', $found);
-	# A busy machine stops it late: the first tree, whose rows are counted, may be done.
+	# On a busy machine, it may be stopped late, when the first tree, whose rows are counted, is finished.
 	ok($remaining <= $left && $left < $rows && $err ne '', "stopped when $left of $rows rows were left, and $remaining to be left");
 	is_right('a vacuum that was stopped', $type);
 	$node->safe_psql('postgres', "INSERT INTO document SELECT id + 100000, si # 1::$type FROM document WHERE id % 5 = 0");
@@ -120,7 +121,7 @@ for my $type ('bigint', 'bit(80)')
 	});
 }
 
-# Up to 16, memory has no room for the TIDs of all dead rows, and the index is vacuumed twice.
+# Up to version 16, memory has no room for the TIDs of all dead rows, so that the index is vacuumed twice.
 $node->safe_psql('postgres', q{
 	CREATE TABLE twice AS SELECT i AS id, hashint8extended(i, 7) AS si FROM generate_series(1, 200000) AS i;
 	CREATE INDEX twice_si ON twice USING hamming (si);
@@ -131,8 +132,8 @@ like($said, qr/index scans: $scans\b/, "dead rows are removed in $scans rounds")
 is($node->safe_psql('postgres', "SELECT count(*) FROM hamming_index_check('twice_si', true)"), 0, 'the index is sound');
 is($node->safe_psql('postgres', "SET enable_seqscan = off; SELECT count(*) FROM twice WHERE hamming(si, 42) <= 64"), 2000, 'all rows that are left are found');
 
-# With old_snapshot_threshold, which PostgreSQL 17 has no more, VACUUM may remove what a snapshot still sees. When an index
-# of type B-tree says so, ours does.
+# With old_snapshot_threshold, which PostgreSQL 17 has removed, VACUUM may remove rows that a snapshot still sees. If a
+# B-tree raises an error in this case, so does our index.
 SKIP:
 {
 	skip 'no old_snapshot_threshold', 2 if $node->safe_psql('postgres', "SHOW server_version_num") >= 170000;
@@ -161,7 +162,7 @@ SKIP:
 		'>', \$out, '2>', \$err);
 	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%SQLSTATE%' AND wait_event = 'PgSleep'");
 	$node->safe_psql('postgres', 'UPDATE document SET si = si # 1 WHERE id % 2 = 0');
-	# PostgreSQL takes a snapshot for old after some seconds at the earliest, and looks when it vacuums.
+	# PostgreSQL considers a snapshot old after some seconds at the earliest, and checks that during vacuum.
 	for (1 .. 2 * SECONDS_OF_PATIENCE)
 	{
 		$node->safe_psql('postgres', 'VACUUM document');

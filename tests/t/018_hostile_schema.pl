@@ -1,4 +1,4 @@
-# The extension runs no function of the user who owns its schema.
+# The extension calls no function of the role that owns its schema.
 
 use strict;
 use warnings;
@@ -37,8 +37,8 @@ sub hostile_database
 	is($code, 0, "$name: mallory is ready") or diag($err);
 }
 
-# An overload of each name and operator for every pair of types that could be a better match, but for the functions that
-# the extension itself makes.
+# An overload of each name and operator for every pair of types that could be a better match, except for the functions
+# that the extension itself creates.
 my $own = $node->safe_psql('postgres', q{
 	SELECT string_agg(quote_literal(proname || '(' || oidvectortypes(proargtypes) || ')'), ',') FROM pg_proc
 	WHERE pronamespace = 'public'::regnamespace});

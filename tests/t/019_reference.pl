@@ -1,5 +1,5 @@
-# docs/reference.md and docs/developers/reference-internal.md name every object of the extension, every parameter of the
-# functions that users can call, and every configuration parameter.
+# docs/reference.md and docs/developers/reference-internal.md list every object of the extension, every parameter of the
+# functions for users, and every configuration parameter.
 
 use strict;
 use warnings;

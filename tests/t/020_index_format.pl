@@ -1,4 +1,4 @@
-# Pages in the files of real indexes are the golden pages of crates/hamming_index/tests/golden, byte by byte.
+# The pages in the files of real indexes are the golden pages of crates/hamming_index/tests/golden, byte by byte.
 
 use strict;
 use warnings;

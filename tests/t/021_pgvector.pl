@@ -1,5 +1,5 @@
-# pgvector, which has a Hamming distance of bit too, in the same schema: created before us or after us. Skipped where it is
-# not installed.
+# pgvector, which also has a Hamming distance of bit strings, in the same schema, created before or after this
+# extension. Skipped if it is not installed.
 
 use strict;
 use warnings;

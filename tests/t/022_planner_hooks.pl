@@ -1,5 +1,5 @@
-# Other extensions set the planner's hook too, before ours and after it, and not all of them call the one before theirs.
-# Queries on distances use their indexes all the same, and the others' hooks are still called, once for each relation.
+# Other extensions set the planner hook as well, before or after this one, and not all of them call the previous hook.
+# Queries with distances still use their indexes, and the hooks of the others are still called, once for each relation.
 
 use strict;
 use warnings;
@@ -109,14 +109,14 @@ $node->safe_psql('postgres', q{
 # The results of joins with our library alone.
 my $right;
 
-# The libraries in the order in which they are loaded, the last one first in line.
+# The libraries in the order in which they are loaded. The last one is called first.
 for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,polite', 'polite,simhash_pg',
 	'simhash_pg,insistent', 'insistent,simhash_pg', 'polite,simhash_pg,insistent', 'polite,simhash_pg,rude',
 	'rude,simhash_pg,polite')
 {
 	my @loads = map { 'LOAD ' . ($_ eq 'simhash_pg' ? "'simhash_pg'" : "'$folder/$_.so'") } split /,/, $order;
-	# The queries are planned one after the other, each in several relations: a hook that is lost, called twice, or
-	# calls itself without end would show.
+	# The queries are planned one after the other, each for several relations, which detects a hook that is lost, is
+	# called twice, or calls itself endlessly.
 	my $queries = join ";\n", @loads,
 	  ('EXPLAIN (COSTS OFF) SELECT id FROM document WHERE hamming(si, 42) <= 3') x 3,
 	  'EXPLAIN (COSTS OFF) SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1',

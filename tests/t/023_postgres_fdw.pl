@@ -1,5 +1,5 @@
-# Tables on other servers, by postgres_fdw: three databases stand for three servers. Conditions and orders travel, the
-# other server answers them by its index, and all answers are those of one table with all rows.
+# Tables on other servers, with postgres_fdw: three databases represent three servers. Conditions and orders are sent to
+# the other server, which uses its index, and all results are those of one table with all rows.
 
 use strict;
 use warnings;
@@ -175,7 +175,8 @@ is($node->safe_psql('postgres', "$no_joins; SET enable_partitionwise_join = on; 
 	$node->safe_psql('postgres', 'SELECT count(*), sum(a.id * b.id) FROM local AS a JOIN local AS b ON hamming(a.si, b.si) <= 3 AND a.id < b.id'),
 	'and have the pairs of all rows');
 
-# Conditions on sketches are sent as they are written; what stays PostgreSQL's own needs no extension on the other server.
+# Conditions on sketches are sent as they are written; what stays PostgreSQL's own needs no extension on the other
+# server.
 $node->safe_psql('shard_0', q{CREATE TABLE tagged (id bigint, tags bigint[])});
 $node->safe_psql('postgres', q{CREATE FOREIGN TABLE tagged (id bigint, tags bigint[]) SERVER shard_0});
 like((remote_sql('SELECT hamming(1, 2)', "SELECT FROM tagged WHERE $_->[0]"))[0], $_->[1], "$_->[0] is sent")

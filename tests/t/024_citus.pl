@@ -1,6 +1,6 @@
-# Citus, which shards tables over nodes. Each shard answers by its own index, and all answers are those of one table with
-# all rows. One node has all shards, which shows the plans of several; then a shard moves to a second node. Skipped
-# where Citus is not installed.
+# Citus, which distributes the shards of a table over nodes. Each shard uses its own index, and all results are those of
+# one table with all rows. One node has all shards, which shows the plans of several; then a shard is moved to a second
+# node. Skipped if Citus is not installed.
 
 use strict;
 use warnings;

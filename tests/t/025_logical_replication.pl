@@ -1,4 +1,4 @@
-# Logical replication: the subscriber has indexes of its own, computes generated columns by its own definition, and runs
+# Logical replication: the subscriber has its own indexes, computes generated columns by its own definition, and calls
 # the trigger only if it is enabled ALWAYS.
 
 use strict;

@@ -1,5 +1,5 @@
-# Conditions on sketches find the same rows by each index and by a scan as naive SQL does: generated arrays, conditions,
-# thresholds and joins. SEED=… repeats a run, QUERIES=… makes it longer.
+# Conditions on sketches find the same rows by each index, by a scan, and in naive SQL: generated arrays, conditions,
+# thresholds and joins. SEED repeats a run, and QUERIES makes it longer.
 
 use strict;
 use warnings;
@@ -210,7 +210,8 @@ SKIP:
 }
 $node->safe_psql('postgres', 'DROP INDEX by_a, by_b');
 
-# A long search can be cancelled: GIN asks of each of a million values whether a row without it and those before can match.
+# A long search can be cancelled: GIN asks of each of a million values whether a row without it and those before can
+# match.
 $node->safe_psql('postgres', 'CREATE INDEX by_b ON tagged USING gin (b sketch_ops);'
 	. ' CREATE TABLE huge AS SELECT array_agg(i) AS sketch FROM generate_series(1::bigint, 3000000) AS i');
 my ($code, undef, $error) = $node->psql('postgres',

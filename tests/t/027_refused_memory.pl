@@ -1,12 +1,12 @@
-# When the system refuses memory to the extension, or a statement is cancelled, the statement ends, but neither its session
+# If the system refuses memory to the extension, or a statement is canceled, the statement ends, but neither its session
 # nor the server.
 #
-# A preloaded library (refused_memory.c) refuses the requests of each statement from one of them on, in turn from the first,
-# the last and some in between. Requests of 32 kB and more, which are those that grow with the user's data, have to end in
-# an error 53200. Smaller ones may also be satisfied from the reserve of the process, so that the statement goes on. Every
-# function of the extension has a statement here, or a reason why it has none. Then requests are refused from a random one
-# on, and a cancel comes at a random moment, before or after it. REFUSALS=200 runs each statement that often, and takes
-# minutes; SEED repeats a run.
+# A preloaded library (refused_memory.c) refuses the allocations of each statement from one of them on: in turn from the
+# first one, the last one, and some in between. Allocations of 32 kB and more, which are those that grow with the user's
+# data, must cause the error 53200. Smaller ones may also be satisfied from the reserve of the process, so that the
+# statement continues. Every function of the extension has a statement here, or a reason why it has none. Then
+# allocations are refused from a random one on, and a cancellation occurs at a random moment, before or after it.
+# REFUSALS=200 runs each statement that often, which takes minutes; SEED repeats a run.
 
 use strict;
 use warnings;
@@ -72,7 +72,7 @@ my $long = 'array_fill(1::bigint, ARRAY[1000000])';
 my $index = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off';
 my $bitmap = 'SET enable_seqscan = off; SET enable_indexscan = off';
 
-# Name, statement, what comes before it (once in a session, and before each run), and the error that it ends in, if any.
+# Name, statement, the statements before it (once in a session, and before each run), and the expected error, if any.
 my @statements = (
 	[ 'index search', 'SELECT count(*) FROM code WHERE hamming(si, 42) <= 40', $index ],
 	[ 'bitmap search', 'SELECT count(*) FROM code WHERE hamming(si, 42) <= 40', $bitmap ],
@@ -180,7 +180,8 @@ sub run
 	return ($out, $err);
 }
 
-# What the statement answers, how many requests of at least each size it makes when it is run again, and how long it takes.
+# What the statement answers, how many requests of at least each size it makes when it is run again, and how long it
+# takes.
 sub usual
 {
 	my ($statement, $setting, $before) = @_;
@@ -191,15 +192,15 @@ sub usual
 	return ($answer, $err =~ /ERROR:  (\w+)/ ? $1 : '', map { split ' ' } grep { defined } $large, $any);
 }
 
-# The numbers of the requests to refuse, of so many: in turn the first, the last and some in between.
+# The numbers of the allocations that are refused: in turn the first one, the last one, and some in between.
 sub some_of
 {
 	my ($count) = @_;
 	return $count <= $refusals ? 1 .. $count : map { 1 + int($_ * ($count - 1) / ($refusals - 1)) } 0 .. $refusals - 1;
 }
 
-# Runs the statement once for each pair, of a request of at least this size that is refused and of the nanoseconds until a
-# cancel. Returns how many runs ended in which way.
+# Runs the statement once for each pair, of a request of at least this size that is refused and of the nanoseconds until
+# a cancel. Returns how many runs ended in which way.
 sub refuse
 {
 	my ($statement, $setting, $before, $size, $pairs, $expected, $code) = @_;
@@ -228,7 +229,7 @@ sub refuse
 	return \%ends;
 }
 
-# Until the server has restarted.
+# Waits until the server has restarted.
 sub wait_for_server
 {
 	$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
@@ -281,7 +282,7 @@ for my $size (LARGE, ANY)
 	is($out, "alive\n", 'and not the session');
 }
 
-# Memory is really used up, for PostgreSQL's own code too.
+# Memory is exhausted, also for PostgreSQL's own code.
 for my $bytes (50_000, 200_000, 500_000, 1_500_000)
 {
 	for my $statement ("SET work_mem = '200MB'; SET enable_seqscan = off; SELECT count(d) FROM (SELECT hamming(si, 42) AS d FROM code ORDER BY hamming(si, 42) OFFSET 0) AS q",

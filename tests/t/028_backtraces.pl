@@ -1,4 +1,4 @@
-# No error sends a backtrace to clients, whatever the environment of the server says.
+# No error sends a backtrace to a client, whatever the environment of the server contains.
 
 use strict;
 use warnings;

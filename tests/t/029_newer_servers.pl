@@ -1,5 +1,5 @@
-# What servers of later versions do, and have not done before: REPACK, parallel autovacuum and plan advice since 19,
-# asynchronous reads and extensions in folders of their own since 18. Indexes stay right, and answers the same.
+# Features of newer servers: REPACK, parallel autovacuum and plan advice (19); asynchronous reads, and extensions in
+# additional directories (18). Indexes remain intact, and return the same rows.
 
 use strict;
 use warnings;
@@ -64,7 +64,8 @@ for my $method (@methods)
 }
 $node->adjust_conf('postgresql.conf', 'io_method', 'worker');
 
-# An image of the extension, as CloudNativePG mounts one: a folder with lib and share/extension, which two settings name.
+# An image of the extension, as CloudNativePG mounts one: a folder with lib and share/extension, which two settings
+# name.
 my $image = $node->basedir . '/image';
 my ($share, $lib) = map { `pg_config --$_` =~ s/\n//r } qw(sharedir pkglibdir);
 system("mkdir -p $image/lib $image/share/extension && cp $lib/simhash_pg.so $image/lib && cp $share/extension/simhash_pg* $image/share/extension") == 0
@@ -119,7 +120,8 @@ SKIP:
 	check_indexes('parallel autovacuum');
 
 	# The advice of a plan with our nodes leads to the same plan, when the planner would choose another one. Indexes are
-	# made expensive for that: where they are disabled, they stay so with the advice, and all plans compete by cost alone.
+	# made expensive for that: where they are disabled, they stay so with the advice, and all plans compete by cost
+	# alone.
 	my %queries = (
 		near => 'SELECT id FROM document WHERE hamming(si, 42) <= 6',
 		nearest => 'SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 5',

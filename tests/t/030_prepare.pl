@@ -1,5 +1,5 @@
-# What `make` says before it builds (tools/packages/prepare), and after a build that failed (explain-failure): nothing in
-# a clean clone, and in one line what to do where something is in the way. The Rust here only tells its version.
+# The messages of `make` before it builds (tools/packages/prepare), and after a build that failed (explain-failure):
+# none in a clean clone, and otherwise one line that says what to do. The Rust in these tests only prints its version.
 
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ like(prepare(), qr/^exit 1: Rust 1\.63\.0 is too old, \Q$wanted\E or later is ne
 has_rust('');
 like(prepare(), qr/^exit 1: missing: Rust \Q$wanted\E or later .*Packages need none: docs\/installing\.md$/, 'no Rust');
 
-# A machine that has nothing, and whose packages have other names.
+# A machine on which nothing is installed, and whose packages have other names.
 {
 	local $ENV{PATH} = PostgreSQL::Test::Utils::tempdir;
 	my %missing = (

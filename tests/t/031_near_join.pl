@@ -1,5 +1,6 @@
-# Near joins with little memory, against a nested loop. And those that end early: cancelled in each stage, in a worker that fails, in one that is killed. Nothing stays behind,
-# and the next join is right.
+# Near joins with little memory return the same rows as a nested loop. Near joins that end early, because they are
+# canceled in one of their stages, or because a worker fails or is killed, leave nothing behind, and the next join is
+# right.
 
 use strict;
 use warnings;
@@ -23,7 +24,7 @@ $node->safe_psql('postgres', q{
 
 my $settings = q{SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0; SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET application_name = 'joins';};
 my $sleeping = '(SELECT * FROM scattered WHERE waits(id) OFFSET 0)';
-# The stage in which a join is cancelled: a query that stays in it, and a sign that it does.
+# The stages in which a join is canceled: for each of them a query that remains in it, and a sign that it does.
 my $sleeps = q{wait_event = 'PgSleep'};
 my $runs = q{state = 'active' AND query_start < clock_timestamp() - interval '0.3 s'};
 my @stages = (
@@ -78,7 +79,7 @@ my @kinds = (
 	# A full join has no other plan, so it is served for strings of unknown length with a further condition as well.
 	(map { [ $left =~ s/LEFT/FULL/r, "$left UNION ALL $missing", @$_ ] } [], [ 'varbit', ' AND a.grp <> b.grp' ]));
 my %divided = map { $_ => 0 } my @memories = ('64kB', '256kB', '1MB', '64MB');
-# Workers that divide both sides for each other; a worker that starts late has nothing to read.
+# Workers divide both sides for each other. A worker that starts late has nothing to read.
 my $shared = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};
 my ($shared_joins, $processes) = (0, 0);
 for (1 .. $ENV{ROUNDS} || 3)
@@ -155,7 +156,7 @@ like(slurp_file($node->logfile, $offset), qr/LOG:  temporary file: path .*, size
 ok($node->poll_query_until('postgres', "SELECT temp_files > $files AND temp_bytes > $bytes FROM ($temporary) AS s"), 'pg_stat_database counts them');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'and no file is left');
 
-# In workers.
+# The same in workers.
 my $parallel = q{SET enable_nestloop = off; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
 	SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off;};
 my $join = 'SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 16 AND a.id < 200';
@@ -164,8 +165,8 @@ is($node->safe_psql('postgres', "$parallel $join"), $right, 'and find the same')
 my (undef, undef, $err) = run_psql($node, 'postgres', "$parallel SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 AND 1 / (a.id - b.id * 1) > 0;");
 like($err, qr/ERROR:  division by zero/, 'an error in a worker ends the query');
 
-# While one worker reads its rows, the others wait for it: cancelled, and the worker ended. The join begins again, too, and ends early.
-# PostgreSQL shows what they wait for.
+# While one worker reads its rows, the others wait for it: cancelled, and the worker ended. The join begins again, too,
+# and ends early. PostgreSQL shows what they wait for.
 my $waits = $node->pg_version->major < 17 ? 'IPC HashBuildHashOuter' : 'Extension NearJoinPartition';
 my $reading = "$parallel SET parallel_tuple_cost = 0.1; SET application_name = 'joins'; SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 WHERE waits(b.id)";
 like($node->safe_psql('postgres', $reading =~ s/SELECT count/EXPLAIN (COSTS OFF) SELECT count/r), qr/Parallel Custom Scan \(Near Join\)/, 'workers share both sides');
@@ -188,7 +189,8 @@ like($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_
 	qr/Gather \(.* loops=3\).*Parallel Custom Scan \(Near Left Join\)/s, 'a join of workers begins again');
 is($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_operator_cost = 0.1; $again"), $node->safe_psql('postgres', "SET simhash_pg.enable_near_join = off; $again"), 'with the same rows');
 is($node->safe_psql('postgres', "$parallel SELECT count(*) FROM (SELECT FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si) <= 3 LIMIT 10) AS s"), 10, 'and ends early');
-# PostgreSQL tests a condition of WHERE without columns above the join; up to 16, only if the join is in a subquery of its own.
+# PostgreSQL tests a condition of WHERE without columns above the join; up to 16, only if the join is in a subquery of
+# its own.
 my $full = 'SELECT a.id FROM scattered AS a FULL JOIN scattered AS b ON hamming(a.si, b.si # 5) <= 1';
 for my $offset ('OFFSET 0', $node->pg_version->major < 17 ? () : '')
 {

@@ -1,5 +1,6 @@
-# What a run of tests that was killed has left is removed by the next one (tools/tests/folders.sh): its folder, and the
-# servers there. Folders of processes that are still running remain, and so do those of the last net that failed.
+# The folder of a run of tests that was killed, and the servers in it, are removed by the next run
+# (tools/tests/folders.sh). Folders of processes that are still running remain, as well as those of the last set of
+# tests that failed.
 
 use strict;
 use warnings;
@@ -60,7 +61,7 @@ mkdir $unnamed;
 next_run();
 ok(-e $unnamed, 'a folder of which nobody says who made it remains');
 
-# Runs that have failed, of two nets.
+# Failed runs of two sets of tests.
 my ($first, $second, $third) = map { my $net = "$namespace:1:$_"; [ map { made_by("$namespace:$$:$_", $net) } 1, 2 ] } 1 .. 3;
 keep($_) for @$first;
 next_run();
@@ -104,7 +105,7 @@ sub start_run
 	return { process => $process, folder => $folder };
 }
 
-# What the next run says when it makes its folder, which it removes.
+# The messages of the next run when it creates its folder, which is then removed.
 sub next_run { return sh(". tools/tests/folders.sh; folder=\$(make_folder $place/run.); remove_folder \"\$folder\"") }
 
 # A folder, and the name of the process that has made it.
@@ -137,7 +138,7 @@ sub kill_and_wait
 	return;
 }
 
-# A server that nothing but the file postmaster.pid says of. It is no child of this process.
+# A server that is only known from the file postmaster.pid. It is no child of this process.
 sub start_server
 {
 	my ($folder) = @_;
@@ -147,7 +148,7 @@ sub start_server
 	return $pid;
 }
 
-# Process 1 may never ask how it has ended.
+# Process 1 may never wait for it.
 sub ended
 {
 	my ($pid) = @_;

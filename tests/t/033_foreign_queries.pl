@@ -1,6 +1,7 @@
-# Queries that do not name us are planned as without the library, whatever the session did before: plans with their costs,
-# in one session, before the library is loaded and after queries on distances and sketches. Our own plans follow from
-# statistics, so they are the same in every session, and planning reads no leaves of indexes and no rows.
+# Queries that do not use the extension are planned as without the library, whatever the session has done before. Their
+# plans, with costs, are compared in one session before the library is loaded, and after queries with distances and
+# sketches. Our own plans are determined by statistics, so they are the same in every session, and planning reads no
+# leaves of indexes and no rows.
 
 use strict;
 use warnings;

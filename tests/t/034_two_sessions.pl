@@ -1,8 +1,8 @@
-# Statements whose rows another session changes concurrently. In each of many random pairs, the first session changes rows,
-# the second one runs a statement with a join on distances and waits for the first one, which then commits or rolls back.
-# Each pair runs twice from the same state, with the extension and with arithmetic instead of it: returned rows, numbers of
-# rows, errors and tables must be the same. The seed is printed; SEED repeats a run, PAIRS makes it longer (make soak).
-# TwoSessions.pm has the grammar.
+# Statements whose rows another session changes concurrently. In each of many random pairs, the first session changes
+# rows, and the second one runs a statement with a join by distance. It waits for the first session, which then commits
+# or rolls back. Each pair runs twice from the same state, with the extension and with arithmetic instead of it:
+# returned rows, numbers of rows, errors and tables must be the same. The seed is printed; SEED repeats a run, and PAIRS
+# makes it longer (make soak). TwoSessions.pm contains the grammar.
 
 use strict;
 use warnings;
@@ -114,7 +114,7 @@ while (($count{pairs} // 0) < $pairs)
 note(sprintf '%5d, of which %d differ: %s', $count{$_}, $differ{$_} // 0, $_) for sort keys %count;
 $_->quit for $first, $second, $watch;
 
-# The test is worthless if no session waits, or if the extension is not used.
+# The test would show nothing if no session waited, or if the extension were not used.
 my $log = slurp_file($node->logfile);
 my %least = ($pairs >= 100 ? (waits => 0.4, 'by near join' => 0.25, 'node: Near Semi Join' => 0, 'by index' => 0) : (),
 	$pairs >= 1000 ? map { $_ => 0 } 'by workers', 'by inner rows', 'SQLSTATE 40001', (map { "node: Near ${_}Join" } 'Left ', 'Right ', 'Full ', 'Anti '),

@@ -1,13 +1,14 @@
-# Everything can be cancelled, and takes no more memory than a few times what it is given, however large that is.
+# Everything can be canceled, and uses at most a few times the memory of its arguments, however large they are.
 #
-# A library (uninterrupted.c) measures the longest CPU time in which a statement has not looked at a cancel, and its largest
-# memory. Each statement gets values of many megabytes: texts of several kinds, bit strings, and sketches. Every function of
-# the extension has a statement, as the catalog lists them, or a reason why it has none. What a statement returns, or in
-# which error it ends, is not of interest: it is cancelled after a second, or later if values are larger.
+# A library (uninterrupted.c) measures the longest CPU time in which a statement does not check for interrupts, and the
+# largest amount of memory that it uses. The arguments of each statement have many megabytes: texts of several kinds,
+# bit strings, and sketches. Every function of the extension, according to the catalog, has a statement, or a reason why
+# it has none. The result of a statement, or its error, is ignored. It is canceled after a second, or later if values
+# are larger.
 #
-# It is the CPU time of the process that is measured, so other processes do not count. The limits are some times what a
-# slow machine takes, and a tenth of what a loop takes that never looks. All times are printed. SIZE is the megabytes of a
-# text; SIZE=64 takes half an hour and 2 GB.
+# Because the CPU time of the process is measured, other processes do not matter. The limits are several times the
+# values of a slow machine, and a tenth of the time of a loop that does not check for interrupts. All times are printed.
+# SIZE is the number of megabytes of a text; SIZE=64 takes half an hour and 2 GB.
 
 use strict;
 use warnings;
@@ -65,7 +66,8 @@ $node->safe_psql('postgres', qq{
 	CREATE TRIGGER fingerprint BEFORE INSERT ON triggered FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'body');
 	ANALYZE;});
 
-# Texts: of each kind. The largest distance between two words of `limited` is 64, so nearly all of their pairs are compared.
+# Texts: of each kind. The largest distance between two words of `limited` is 64, so nearly all of their pairs are
+# compared.
 my $weights = "(SELECT feature_weights('the same line', 'word:2'))";
 my @of_texts = (
 	"simhash(body)", "simhash(body, 'doc1')", "simhash(body, 'char:8')", "simhash(ARRAY[body, body], NULL)", "simhash(to_tsvector('simple', left(body, 1000000)))",

@@ -1,17 +1,18 @@
-# Code that belongs to the owner of a table runs with nobody else's rights, unless PostgreSQL itself runs it so.
+# Code of a table's owner is never executed with the privileges of another role, unless PostgreSQL itself does so.
 #
-# A role owns a table, and has put a canary into each place that takes code: the expressions and predicates of indexes,
-# casts, domains, defaults, generated columns, constraints, triggers, policies, views, statistics. A canary writes into the
-# server's log as whom it runs. Then a superuser, and a role that is not the owner, do everything that names the extension
-# or its indexes. In a second database, the tables have B-trees, and the same statements use PostgreSQL's own functions: a
-# canary may run as somebody else only where it does so there as well.
+# A role owns a table, and has put a canary into each place that can contain code: expressions and predicates of
+# indexes, casts, domains, defaults, generated columns, constraints, triggers, policies, views and statistics. A canary
+# writes to the server's log as which role it is executed. Then a superuser, and a role that is not the owner, execute
+# everything that uses the extension or its indexes. In a second database, the tables have B-trees, and the same
+# statements use PostgreSQL's own functions. A canary may be executed as another role only if this happens there as
+# well.
 #
-# Then the same with code that changes: a session that stays open uses a table while its canaries are harmless, the owner
-# changes them, and the session goes on. Here, the canaries also tell for which row they are called, because row security hides
-# most rows from the second role. ChangedCanaries.pm draws tables, changes and statements.
+# The same is repeated with code that changes: a session that remains open uses a table while its canaries are harmless,
+# the owner changes them, and the session continues. These canaries also report for which row they are called, because
+# row-level security hides most rows from the second role. ChangedCanaries.pm generates tables, changes and statements.
 #
-# Types, indexes, canaries and plans are drawn at random for each table. The seed is printed; SEED repeats a run. CANARIES is
-# the number of tables whose code does not change, and there are half as many whose code does.
+# Types, indexes, canaries and plans are chosen at random for each table. The seed is printed, and SEED repeats a run.
+# CANARIES is the number of tables whose code does not change; half as many have code that changes.
 
 use strict;
 use warnings;
@@ -325,7 +326,7 @@ for my $round (1 .. $rounds)
 	}
 	is(scalar @wrong, 0, "round $round: no canary sings as somebody as whom it would not without the extension") or diag(join "\n", splice @wrong, 0, 20);
 
-	# A canary that never sings proves nothing.
+	# A canary that never sings shows nothing.
 	my %heard;
 	for my $during (grep { /\b$names{ours}\b/ } keys %$songs)
 	{
@@ -336,8 +337,8 @@ for my $round (1 .. $rounds)
 	is(scalar keys %restored, 4, 'also in what is restored and replicated');
 }
 
-# The statements by which the owner changes a table in three steps, and uses it after each, as commands of psql that run them
-# in a session of the owner.
+# The statements by which the owner changes a table in three steps, and uses it after each, as commands of psql that run
+# them in a session of the owner.
 sub change_commands
 {
 	my ($name, $table) = @_;
@@ -354,8 +355,9 @@ sub change_commands
 	return @commands;
 }
 
-# What a superuser and the reader do with a table: each statement in a mode and by a plan that are drawn for it. Statements
-# by the expressions of an index matter most after the last change, by which the session's relation caches have been renewed.
+# What a superuser and the reader do with a table: each statement in a mode and by a plan that are drawn for it.
+# Statements by the expressions of an index matter most after the last change, by which the session's relation caches
+# have been renewed.
 sub draw_runs
 {
 	my ($table) = @_;
@@ -378,8 +380,8 @@ sub draw_runs
 	return @runs;
 }
 
-# What psql does for a run in a phase: `warm`, or `after` one of the steps. A cursor that stays open is declared in the phase
-# before the step.
+# What psql does for a run in a phase: `warm`, or `after` one of the steps. A cursor that stays open is declared in the
+# phase before the step.
 sub in_phase
 {
 	my ($name, $n, $run, $phase, $which) = @_;
@@ -445,8 +447,8 @@ sub begin_session
 
 my (%kinds_heard, %kinds_used);
 
-# Every index is searched: after the first change still by its plain columns, because the session has not been told of the
-# change, and after the last one by its expressions.
+# Every index is searched: after the first change still by its plain columns, because the session has not been told of
+# the change, and after the last one by its expressions.
 sub check_plans
 {
 	my ($table, $runs, $out) = @_;
@@ -511,8 +513,8 @@ sub check_songs
 			push @wrong, map { "as $_: $described" } grep { $_ ne 'owner' && !$twins->{$place}{$_} && !$earlier->{$place} && !$is_named } sort keys %{ $ours->{$place} };
 			# The policy decides what is hidden, the view shows what its owner sees, and the other table has no policy.
 			next if $place =~ /policy|^exclusion/ || $run->{pair}[0] =~ /hostile\.v\b/;
-			# If a query repeats the predicate of an index, a bitmap heap scan computes it for all rows of a lossy bitmap, before
-			# it hides any. A bitmap of a B-tree is lossy only if it exceeds work_mem.
+			# If a query repeats the predicate of an index, a bitmap heap scan computes it for all rows of a lossy
+			# bitmap, before it hides any. A bitmap of a B-tree is lossy only if it exceeds work_mem.
 			next if $is_named && $place =~ /^predicate/ && $run->{has_bitmap};
 			my $calls = calls_for_hidden_rows($ours->{$place});
 			my $measure = calls_for_hidden_rows($twins->{$place}) + calls_for_hidden_rows($earlier->{$place});

@@ -1,9 +1,9 @@
-# The records that src/pg/storage/wal.rs writes by itself are what PostgreSQL's generic_redo reads, for each kind of change.
+# PostgreSQL's generic_redo replays the records that src/pg/storage/wal.rs writes, for each kind of change.
 #
-# Records have no images of pages (full_page_writes = off), except those of pages that are replaced, so that replay applies
-# each list of (offset, length, bytes). A standby compares each page after each record with the primary's
-# (wal_consistency_checking), and at the end all bytes of the indexes are the same on both. pg_waldump shows that each
-# kind of change took place: its record has so many pages, with an image (i) or with a list (l).
+# Records do not contain images of pages (full_page_writes = off), except those of pages that are replaced, so that each
+# list of (offset, length, bytes) is applied. A standby compares each page with the primary's after each record
+# (wal_consistency_checking), and at the end the files of the indexes are equal. pg_waldump shows that each kind of
+# change occurred: its record has a certain number of pages, each with an image (i) or a list (l).
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
 $standby->start;
 
-# Statements, the records that they must have written, and for which kind of change.
+# Statements, the kind of change, and the records that they must have written.
 my $rows = "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 1500)";
 my @changes = (
 	[ 'CREATE INDEX ON unlogged USING hamming (si)', i => 'the empty index that replaces an unlogged one' ],
@@ -45,7 +45,7 @@ for (@changes)
 		cmp_ok($records{$record} // 0, '>', 0, $change);
 	}
 }
-# One that has found a fault is gone.
+# A standby that has found a difference has stopped.
 my $end = $primary->lsn('flush');
 $primary->poll_query_until('postgres', "SELECT count(*) = 0 OR bool_or(replay_lsn >= '$end') FROM pg_stat_replication");
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'each page was the same after each record');
@@ -57,7 +57,7 @@ for my $index (split /\n/, $primary->safe_psql('postgres', "SELECT indexrelid::r
 	ok($bytes[0] eq $bytes[1], 'which have the same bytes on the standby');
 }
 
-# How many records of generic WAL there are between the two places with such pages.
+# The number of generic WAL records with such pages between the two positions.
 sub records
 {
 	my ($begin, $end) = @_;

@@ -1,5 +1,5 @@
-# A near join or a near_cluster whose temporary files are shorter than what it wrote to them ends in an error, or returns
-# all rows as they are: never fewer, and never a crash.
+# If the temporary files of a near join or of near_cluster are truncated, the statement ends with an error, or returns
+# all rows unchanged. It never returns fewer rows, and never crashes.
 
 use strict;
 use warnings;
@@ -11,7 +11,8 @@ my $node = start_node('temporary_files');
 $node->safe_psql('postgres', q{
 	CREATE TABLE code AS SELECT i AS id, hashint8extended(i / 2, 1) AS si, repeat('x', i % 50) AS filler FROM generate_series(1, 6000) AS i;
 	ANALYZE;});
-# Columns of one length, and of several. Only near_cluster needs a file for so few rows, with keys that are longer than the rows.
+# Columns of one length, and of several. Only near_cluster needs a file for so few rows, with keys that are longer than
+# the rows.
 my $from = 'FROM code AS a FULL JOIN code AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id';
 my %queries = (fixed => "SELECT a.id, b.id $from", varying => "SELECT a.id, b.filler $from",
 	(map { $_ => "SELECT id, near_cluster(repeat('x', 200) || id, si, 3, '$_') OVER () FROM code WHERE id <= 700" } 'leader', 'connected'));

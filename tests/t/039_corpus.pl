@@ -1,6 +1,6 @@
-# The commands of docs/corpus.md keep each text once, whatever happens on the way: the server is killed while a file is
-# loaded, and while the pages are decided about, and a file cannot be read. The same commands, run again, end in the
-# same tables as without all of that, and the keys are the numbers of the lines.
+# The commands of docs/corpus.md keep each text once, even if the server is killed while a file is loaded or while pages
+# are compared, or if a file cannot be read. After the same commands were executed again, the tables are the same as
+# without these events, and the keys are the numbers of the lines.
 
 use strict;
 use warnings;

@@ -1,23 +1,23 @@
-# Generates what 036_whose_rights.pl warms, changes and runs again: a table whose code is harmless when a session uses it for
-# the first time, and is changed by the owner of the table while that session stays open.
+# Generates what 036_whose_rights.pl warms, changes and runs again: a table whose code is harmless when a session uses
+# it for the first time, and is changed by the owner of the table while that session stays open.
 #
-# By then, the session has cached relations and plans, in which PostgreSQL has simplified the harmless code. A function in
-# SQL that returns its argument, a constant CASE, and a domain without constraints have disappeared from them, so that a
-# query by a plain column matches an index on an expression. No session is told when such code changes, and what the
-# catalogs contain is the code as it was written.
+# By then, the session has cached relations and plans, in which PostgreSQL has simplified the harmless code. A function
+# in SQL that returns its argument, a constant CASE, and a domain without constraints have disappeared from them, so
+# that a query by a plain column matches an index on an expression. No session is told when such code changes, and what
+# the catalogs contain is the code as it was written.
 #
-# A canary is code at one place of the table, such as an index expression, a predicate, a policy or a view. It has one of
-# several forms, and is changed in one of several ways. A canary that has been changed sings: it writes into the server's log
-# as whom it runs, and for which row.
+# A canary is code at one place of the table, such as an index expression, a predicate, a policy or a view. It has one
+# of several forms, and is changed in one of several ways. A canary that has been changed sings: it writes into the
+# server's log as whom it runs, and for which row.
 package ChangedCanaries;
 
 use strict;
 use warnings;
 use List::Util qw(shuffle);
 
-# The types of columns. An argument of a function has no length, but a column may have one. `plain` is how a query refers to
-# the column, and `cast` gives an expression the length that an index needs. The last ten bits of a code are the number of
-# its row.
+# The types of columns. An argument of a function has no length, but a column may have one. `plain` is how a query
+# refers to the column, and `cast` gives an expression the length that an index needs. The last ten bits of a code are
+# the number of its row.
 my %types = (
 	bigint => { argument => 'bigint', column => 'bigint', row => '(%s & 1023)::integer', bits => '(%s)::bit(64)', operator => '<~>',
 		value => '((hashint8extended(%1$s / 3, %2$d) & ~1023::bigint) | (%1$s)::bigint)' },
@@ -88,14 +88,15 @@ sub canary
 	return $written->($words{use});
 }
 
-# The columns with codes, each of which has an index: the type, the access method, and whether the index is on an expression.
+# The columns with codes, each of which has an index: the type, the access method, and whether the index is on an
+# expression.
 my @columns = (
 	(map { [ $_, '%AM%', 1 ] } ('bigint') x 2, ('bit') x 3, ('varbit(256)') x 5),
 	[ 'bigint', '%GIST%', 1 ],
 	(map { [ $_, '%AM%', 0 ] } 'bigint', 'bit(256)', 'varbit(256)'));
 
-# Draws the index of the n-th column, which may have a second column to filter by, and a predicate. A search of the index is
-# written with plain columns, or with the expressions of the index.
+# Draws the index of the n-th column, which may have a second column to filter by, and a predicate. A search of the
+# index is written with plain columns, or with the expressions of the index.
 sub draw_index
 {
 	my ($self, $n) = @_;
@@ -183,7 +184,8 @@ sub new
 		CREATE TABLE hostile.small AS SELECT id AS small, " . join(', ', map { "c$_ AS s$_" } 1 .. @columns) . ' FROM hostile.t WHERE id <= 20;
 		GRANT ALL ON ALL TABLES IN SCHEMA hostile TO reader;
 		ANALYZE hostile.t, hostile.excluding, hostile.small;';
-	# PostgreSQL tells sessions that have cached the table of the changes in the last step, but not of those to functions.
+	# PostgreSQL tells sessions that have cached the table of the changes in the last step, but not of those to
+	# functions.
 	push @{ $self->{steps}[0] }, q{CREATE OR REPLACE FUNCTION hostile.triggered() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN PERFORM hostile.sing(CASE WHEN tg_name = 'triggered' THEN 'trigger' ELSE 'added trigger' END, coalesce(new.id, old.id)); RETURN coalesce(new, old); END $$};
 	push @{ $self->{steps}[2] }, q{ALTER POLICY p ON hostile.t USING (hostile.heard('changed policy', id) AND id % 10 = 3)},
@@ -235,8 +237,8 @@ sub written
 	  =~ s/\{cluster\|(.*?)\|(.*?)\}/$which ? "first_value($1 + length(($2)::text))" : "near_cluster($1, $2, 2)"/ger;
 }
 
-# What a session does again and again: pairs of statements with the extension and with arithmetic, and the index that they
-# search, either by its plain columns or by its expressions.
+# What a session does again and again: pairs of statements with the extension and with arithmetic, and the index that
+# they search, either by its plain columns or by its expressions.
 sub statements
 {
 	my ($self) = @_;

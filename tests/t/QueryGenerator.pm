@@ -1,8 +1,8 @@
 # Random queries about distances, from a grammar. A production is text in which {name|argument|argument} stands for a
 # random production of that name, in which @1 and @2 are the arguments. Queries that begin with ORDERED have one order;
-# the rows of others are a multiset. What is in /*ARITHMETIC …*/ is for the answer by arithmetic alone. {q}, {i}, {r} and {k} are values: a fingerprint, an integer radius, a radius of any
-# type, a number of rows. They are written into the query, or become parameters. Fingerprints are of type TYPE: bigint, or
-# a string of bits.
+# the rows of others are a multiset. What is in /*ARITHMETIC …*/ is for the answer by arithmetic alone. {q}, {i}, {r}
+# and {k} are values: a fingerprint, an integer radius, a radius of any type, a number of rows. They are written into
+# the query, or become parameters. Fingerprints are of type TYPE: bigint, or a string of bits.
 package QueryGenerator;
 
 use strict;
@@ -230,8 +230,8 @@ my %parts = (
 # The ways to send a query to the server.
 my @ways = (qw(literal literal literal generic generic custom auto cursor cursor));
 
-# Settings that all ways share, and those with which an index is used. Workers cost as much as a scan of a table: if they
-# cost nothing, a scan that is repeated for each row of a nested loop starts thousands of them.
+# Settings that all ways share, and those with which an index is used. Workers cost as much as a scan of a table: if
+# they cost nothing, a scan that is repeated for each row of a nested loop starts thousands of them.
 my @shared_settings = (('SET LOCAL max_parallel_workers_per_gather = 0') x 5, 'SET LOCAL ROLE reader',
 	'SET LOCAL max_parallel_workers_per_gather = 1; SET LOCAL min_parallel_table_scan_size = 0; SET LOCAL min_parallel_index_scan_size = 0; SET LOCAL parallel_setup_cost = 20; SET LOCAL parallel_tuple_cost = 0');
 my @index_settings = (('') x 3, 'SET LOCAL enable_bitmapscan = off', 'SET LOCAL enable_indexscan = off',

@@ -1,12 +1,12 @@
-# Generates pairs of sessions for 034_two_sessions.pl. The first session changes rows and has not committed when the second
-# session runs a statement with a join on distances. The grammar has the form of QueryGenerator.pm: {name|argument} stands
-# for a random production of that name.
+# Generates pairs of sessions for 034_two_sessions.pl. The first session changes rows and has not committed when the
+# second session runs a statement with a join on distances. The grammar has the form of QueryGenerator.pm:
+# {name|argument} stands for a random production of that name.
 #
 # A semi join, or an UPDATE with FROM, may find any of several inner rows first, and PostgreSQL rechecks an updated row
 # with the inner row that was found. So that the result does not depend on this choice, the rows of table hit that are
-# near to a row of doc are alike in everything that a statement reads: they belong to one family, whose number determines
-# fam, v and note. Codes of one family differ in at most two bits, codes of different families in more bits than any
-# radius. Sketches of one family have most values in common, sketches of different families have none.
+# near to a row of doc are alike in everything that a statement reads: they belong to one family, whose number
+# determines fam, v and note. Codes of one family differ in at most two bits, codes of different families in more bits
+# than any radius. Sketches of one family have most values in common, sketches of different families have none.
 package TwoSessions;
 
 use strict;
@@ -119,8 +119,8 @@ my %changes = (
 );
 my @twice = ('%s; %s', '%s; %s', 'SAVEPOINT s; %s; ROLLBACK TO s; %s', 'SAVEPOINT s; %s; RELEASE s; %s');
 
-# The settings of each plan. PostgreSQL does not run statements that change or lock rows in parallel, so workers share only
-# the query that the second session runs before and after its statement.
+# The settings of each plan. PostgreSQL does not run statements that change or lock rows in parallel, so workers share
+# only the query that the second session runs before and after its statement.
 my $near = 'enable_nestloop = off';
 my $workers = 'max_parallel_workers_per_gather = 2; parallel_setup_cost = 0; parallel_tuple_cost = 0; min_parallel_table_scan_size = 0';
 my %plans = (
@@ -195,8 +195,8 @@ sub contents
 	return 'TABLE log ORDER BY log; ' . join ' ', map { "SELECT '$_', count(*) FROM $_; (TABLE $_ EXCEPT TABLE base_$_) ORDER BY 1; (TABLE base_$_ EXCEPT TABLE $_) ORDER BY 1;" } 'doc', 'hit';
 }
 
-# A condition on a distance, with the extension and with arithmetic: of two rows that are near, of a row and a constant with
-# a wide radius, or the distance alone. PostgreSQL's own full join needs an equality as well, and so do sketches.
+# A condition on a distance, with the extension and with arithmetic: of two rows that are near, of a row and a constant
+# with a wide radius, or the distance alone. PostgreSQL's own full join needs an equality as well, and so do sketches.
 sub condition
 {
 	my ($self, $pair, $name, $one, $other) = @_;
@@ -267,7 +267,8 @@ sub pair
 	$pair->{joins} = [ grep { $statement =~ $joins{$_} } sort keys %joins ];
 	$pair->{read} = $self->expand($pair, 'SELECT count(*), sum(a.id), sum(b.fam) FROM doc AS a {join} hit AS b ON {match|a|b} AND {some|a}');
 	$pair->{settings} = join ' ', @settings;
-	# With an index scan, a serializable transaction locks single rows, so that fewer transactions fail than with arithmetic.
+	# With an index scan, a serializable transaction locks single rows, so that fewer transactions fail than with
+	# arithmetic.
 	$pair->{first_isolation} = $pair->{plan} =~ /index|bitmap|default/ ? 'READ COMMITTED' : $pair->{isolation};
 	# The second session mostly waits for the row of the first change.
 	my ($row, @kinds) = ($self->row, sort keys %changes);
