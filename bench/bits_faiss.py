@@ -47,7 +47,8 @@ def searches(kind, index):
 
 def main():
     faiss.omp_set_num_threads(1)
-    stored, queries = codes(sys.argv[1]), codes(sys.argv[2])[:QUERIES]
+    stored = codes(sys.argv[1])
+    queries = codes(sys.argv[2])[:QUERIES]
     flat = faiss.IndexBinaryFlat(BYTES * 8)
     flat.add(stored)
     exact = [flat.search(query[None], 1)[0][0, 0] for query in queries]

@@ -27,7 +27,9 @@ sys.path += [str(HERE / "compare"), str(HERE / "similarity_index")]
 import natural  # noqa: E402
 from documents import WORD, sentences_of  # noqa: E402
 
-TEMPLATES, BOILERPLATES, FIELDS = 30, 20, "{field}"
+TEMPLATES = 30
+BOILERPLATES = 20
+FIELDS = "{field}"
 # What is done to the words of a version, in the order of the numbers of rows.
 CHANGES = ["2 % of the words replaced", "5 % replaced", "10 % replaced", "sentences cut", "boilerplate exchanged", "none"]
 SHORT_CHANGES = ["a letter mistyped", "a word left out", "a word added", "two words exchanged", "a word replaced"]
@@ -35,7 +37,9 @@ SHORT_CHANGES = ["a letter mistyped", "a word left out", "a word added", "two wo
 
 class Generator:
     def __init__(self, sentences, rows):
-        self.sentences, self.rows, self.chance = sentences, rows, random.Random(1)
+        self.sentences = sentences
+        self.rows = rows
+        self.chance = random.Random(1)
         self.words = sorted({word for sentence in sentences[:50_000] for word in WORD.findall(sentence)})
         self.boilerplates = [(self.some(1, 3), self.some(1, 4)) for _ in range(BOILERPLATES)]
         self.templates = [self.template() for _ in range(TEMPLATES)]
@@ -56,7 +60,8 @@ class Generator:
         return [self.chance.choice(self.boilerplates) if self.chance.random() < 0.6 else ([], []), self.some(5, 30)]
 
     def templated(self):
-        chance, own = self.chance, self.some(0, 3)
+        chance = self.chance
+        own = self.some(0, 3)
         fields = chance.randint(3, 6)
         body = []
         for part in chance.choice(self.templates):
@@ -90,7 +95,9 @@ class Generator:
                     change = CHANGES[number // 3 % len(CHANGES)]
                     text = self.changed(text, change)
                 else:
-                    origin, change, text = first + number, "", make()
+                    origin = first + number
+                    change = ""
+                    text = make()
                     # Those of the last ten thousand, since texts take memory.
                     originals = [*originals[-9_999:], (origin, text)] if number % 1000 == 0 else originals
                     originals.append((origin, text))
@@ -129,14 +136,16 @@ def short_lines(name, texts, rows):
     for number, text in enumerate(distinct):
         yield number, name, "", number, text
     for number in range(len(distinct) // 2):
-        origin, change = chance.randrange(len(distinct)), SHORT_CHANGES[number % len(SHORT_CHANGES)]
+        origin = chance.randrange(len(distinct))
+        change = SHORT_CHANGES[number % len(SHORT_CHANGES)]
         text = changed_words(chance, distinct[origin].split(), change, others)
         yield len(distinct) + number, name, change, origin, text
 
 
 def version_lines(name, versions):
     """Rows of a set, of pairs of an old and a new text by their key; the new ones come last."""
-    number_of, rows = {}, []
+    number_of = {}
+    rows = []
     for key in sorted(versions, key=lambda key: hashlib.sha256(key.encode()).digest()):
         old = versions[key][0]
         if old and normal(old) not in number_of:

@@ -16,7 +16,8 @@ def main(count, characters, quoting):
     random.seed(17)
     syllables = [a + b + c for a in BEGINNINGS for b in VOWELS for c in ENDINGS]
     words = ["".join(random.choices(syllables, k=random.choice([1, 1, 2, 2, 2, 3, 3]))) for _ in range(30_000)]
-    weights, total = [], 0.0
+    weights = []
+    total = 0.0
     for rank in range(len(words)):
         total += 1 / (rank + 2.7)
         weights.append(total)

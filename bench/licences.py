@@ -24,11 +24,14 @@ def flags(head):
 
 def of_scancode(checkout, known, files):
     data = checkout / "src/licensedcode/data"
-    labels, kinds = set(), set()
+    labels = set()
+    kinds = set()
     for path in sorted([*data.glob("licenses/*.LICENSE"), *data.glob("rules/*.RULE")]):
         head, body = re.match(r"---\n(.*?)\n---\n?(.*)", path.read_text(errors="replace"), re.S).groups()
         licence = re.search(r"^(?:key|license_expression): (.*)", head, re.M)
-        is_licence, is_a, body = path.suffix == ".LICENSE", flags(head), body.strip()
+        is_licence = path.suffix == ".LICENSE"
+        is_a = flags(head)
+        body = body.strip()
         if is_licence and is_a & {"generic", "unknown"}:
             kinds.add(licence[1])
         is_text = (is_licence or bool(is_a & {"license_text", "license_notice"})) and len(body) >= 100

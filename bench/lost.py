@@ -10,7 +10,8 @@ import unicodedata
 from texts import texts_of
 
 # Of scripts that are written without spaces (Thai, Hiragana, Han), each character is a word, and Katakana are words of their own.
-ALONE, KATAKANA = r"\u0e00-\u0e7f\u3005-\u3007\u3040-\u309f\u3400-\u9fff", r"\u30a0-\u30ff"
+ALONE = r"\u0e00-\u0e7f\u3005-\u3007\u3040-\u309f\u3400-\u9fff"
+KATAKANA = r"\u30a0-\u30ff"
 WORD = re.compile(rf"[{ALONE}]|[{KATAKANA}]+|[^\W{ALONE}{KATAKANA}]+")
 
 
@@ -23,7 +24,8 @@ def read(folder, texts):
 def count(folder):
     rows = [tuple(map(int, line.split())) for line in open(folder / "gone.tsv")]
     compared = {row[side] for row in rows for side in (0, 1)}
-    words, texts_with = {}, collections.Counter()
+    words = {}
+    texts_with = collections.Counter()
     for text, line in enumerate(open(folder / "page.tsv", encoding="utf-8")):
         found = {sys.intern(word) for word in WORD.findall(unicodedata.normalize("NFKC", line.split("\t")[1]).casefold())}
         texts_with.update(found)

@@ -8,7 +8,9 @@ import pathlib
 import random
 import sys
 
-folder, wanted, pieces = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+folder = pathlib.Path(sys.argv[1])
+wanted = int(sys.argv[2])
+pieces = int(sys.argv[3])
 random.seed(17)
 
 

@@ -11,7 +11,8 @@ import re
 import sys
 import time
 
-LENGTH, SHARE = 8, 0.7
+LENGTH = 8
+SHARE = 0.7
 ESCAPED = re.compile(r"\\(.)")
 
 
@@ -30,13 +31,15 @@ def sequences(body):
 def main(folder, texts):
     folder = pathlib.Path(folder)
     items = [(how, body) for _, how, body in rows(folder / "item.tsv", 3)]
-    owners, sizes = collections.defaultdict(list), {}
+    owners = collections.defaultdict(list)
+    sizes = {}
     started = time.process_time()
     for number, (_, body) in enumerate(items):
         sizes[number] = len(found := sequences(body))
         for sequence in found:
             owners[sequence].append(number)
-    found, characters = set(), 0
+    found = set()
+    characters = 0
     for _, body in itertools.islice(rows(folder / "corpus.tsv", 2), int(texts)):
         characters += len(body)
         shared = collections.Counter(number for sequence in sequences(body) for number in owners.get(sequence, ()))

@@ -18,7 +18,8 @@ RARE = 50
 def with_datasketch(texts, values, threshold):
     from datasketch import MinHash, MinHashLSH
 
-    index, gone = MinHashLSH(threshold=threshold, num_perm=values), []
+    index = MinHashLSH(threshold=threshold, num_perm=values)
+    gone = []
     for number, text in enumerate(texts):
         signature = MinHash(num_perm=values)
         signature.update_batch([shingle.encode() for shingle in shingles(text)])
@@ -32,7 +33,8 @@ def with_datasketch(texts, values, threshold):
 def with_rensa(texts, values, bands):
     import rensa
 
-    index, gone = rensa.RMinHashLSH(threshold=0.7, num_perm=values, num_bands=bands), []
+    index = rensa.RMinHashLSH(threshold=0.7, num_perm=values, num_bands=bands)
+    gone = []
     for number, text in enumerate(texts):
         signature = rensa.RMinHash.digest_matrix_from_token_sets([list(shingles(text))], num_perm=values, seed=1)
         if index.insert_matrix_and_query_duplicate_flags(signature, start_key=number)[0]:
@@ -44,7 +46,9 @@ def with_fastsketch(texts, values, bands):
     """In batches, since its flags for duplicates are set for the first of them, too."""
     from FastSketchLSH import LSH, FastSimilaritySketch
 
-    sketch, index, gone = FastSimilaritySketch(size=values), LSH(num_perm=values, num_bands=bands, num_threads=1), []
+    sketch = FastSimilaritySketch(size=values)
+    index = LSH(num_perm=values, num_bands=bands, num_threads=1)
+    gone = []
     for start in range(0, len(texts), 1000):
         sketches = sketch.batch([list(shingles(text)) for text in texts[start : start + 1000]], num_threads=1)
         index.insert(sketches)

@@ -81,7 +81,8 @@ def in_postgres(server, path, stored):
 def with_fastdedup(program, path, folder):
     """Its pairs of (later, earlier, similarity), its processor seconds, and its peak in megabytes. Its files, which repeat the
     texts, are not stored: one is a pipe."""
-    kept, removed = f"{folder}/kept.jsonl", f"{folder}/kept.removed.jsonl"
+    kept = f"{folder}/kept.jsonl"
+    removed = f"{folder}/kept.removed.jsonl"
     for name in kept, removed:
         pathlib.Path(name).unlink(missing_ok=True)
     os.symlink(os.devnull, kept)
@@ -113,11 +114,14 @@ SAMPLE = """SELECT json_build_object('id', p.id, 'earlier', p.earlier, 'similari
 
 def main(results, sockets, folder, program, samples):
     os.makedirs(samples, exist_ok=True)
-    path, texts, size = f"{samples}/texts.jsonl", 0, 0
+    path = f"{samples}/texts.jsonl"
+    texts = 0
+    size = 0
     with open(path, "w", encoding="utf-8") as file:
         for text in texts_of(folder):
             file.write(json.dumps({"text": text}) + "\n")
-            texts, size = texts + 1, size + len(text.encode())
+            texts += 1
+            size += len(text.encode())
     stored = texts - texts // 100
     near = NEAR.format(radius=radius_of(stored))
     print(f"  {texts:,} texts of {size // texts:,} bytes", file=sys.stderr)

@@ -79,7 +79,8 @@ class Corpus:
 
     def judge(self, gone, count):
         """The share of copies that go, all and by kind, and the share of others that do."""
-        there, found = collections.Counter(map(self.kind, range(count))), collections.Counter(map(self.kind, gone))
+        there = collections.Counter(map(self.kind, range(count)))
+        found = collections.Counter(map(self.kind, gone))
         false = found.pop(None, 0) / there.pop(None)
         kinds = ", ".join(f"{kind}: {100 * found[kind] / there[kind]:.2f} %" for kind in sorted(there))
         return sum(found.values()) / sum(there.values()), false, kinds

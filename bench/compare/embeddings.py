@@ -19,7 +19,10 @@ import wordllama
 from measure import COLUMNS, Server, ask_each, cpu_seconds, in_child, or_left_out, report
 from usearch.index import Index
 
-SEED, QUERIES, NEAREST, BY_CODE = 1, 1_000, 10, 100
+SEED = 1
+QUERIES = 1_000
+NEAREST = 10
+BY_CODE = 100
 SECTION = "fonts"
 FIELD = re.compile(r"^(\S+): (.*(?:\n .*)*)", re.MULTILINE)
 
@@ -50,8 +53,10 @@ class Data:
         random = np.random.default_rng(SEED)
         order = random.permutation(len(floats))
         codes = codes_of(floats, bits, random)
-        self.bits, self.sections = bits, np.array(sections)[order[QUERIES:]]
-        self.floats, self.codes = floats[order[QUERIES:]], codes[order[QUERIES:]]
+        self.bits = bits
+        self.sections = np.array(sections)[order[QUERIES:]]
+        self.floats = floats[order[QUERIES:]]
+        self.codes = codes[order[QUERIES:]]
         self.queries = list(zip(floats[order[:QUERIES]], codes[order[:QUERIES]]))
         self.inside = self.sections == SECTION
         self.truth = {question: [self.nearest(query, np.flatnonzero(kept)) for query, _ in self.queries]
@@ -68,7 +73,8 @@ class Data:
 
 class Comparison:
     def __init__(self, writer, data):
-        self.writer, self.data = writer, data
+        self.writer = writer
+        self.data = data
 
     def line(self, question, peer, settings, answers, build, took, peak, size):
         rows = f"{len(self.data.codes):,} descriptions, {self.data.bits} bits"
@@ -92,7 +98,8 @@ class Comparison:
 
 
 def library_peers(comparison):
-    data, bits = comparison.data, comparison.data.bits
+    data = comparison.data
+    bits = comparison.data.bits
     faiss.omp_set_num_threads(1)
 
     def built(make):
@@ -143,7 +150,9 @@ class Tables:
     """Peers inside PostgreSQL."""
 
     def __init__(self, comparison, connection):
-        self.comparison, self.server, self.bits = comparison, Server(connection), comparison.data.bits
+        self.comparison = comparison
+        self.server = Server(connection)
+        self.bits = comparison.data.bits
         data = comparison.data
         kind = f"bit({self.bits})"
         self.order = {"simhash_pg": f"hamming(code, %(code)s::{kind})", "pgvector": f"code <~> %(code)s::{kind}"}

@@ -12,7 +12,8 @@ import psycopg
 from measure import COLUMNS, Server, cpu_seconds, in_child, or_left_out, report
 
 # For what takes long, so many files.
-FEW, FEWER = 100, 10
+FEW = 100
+FEWER = 10
 WORDS = "GENERATED ALWAYS AS (btrim(regexp_replace(lower(body), '[^a-z0-9]+', ' ', 'g'))) STORED"
 TABLE = f"""CREATE TABLE {{0}} (id integer GENERATED ALWAYS AS IDENTITY, name text, licence text, flag boolean, body text, words text {WORDS});
     COPY {{0}} (name, licence, flag, body) FROM '{{1}}'"""

@@ -62,7 +62,8 @@ def cpu_seconds(work):
 
 def ask_each(queries, ask):
     """The answers of `ask`, which gives one and its seconds, and all seconds: to as many queries as there is time for."""
-    answers, took = [], 0.0
+    answers = []
+    took = 0.0
     for query in queries:
         answer, seconds = ask(query)
         answers.append(answer)

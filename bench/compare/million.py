@@ -14,8 +14,11 @@ import psycopg
 from documents import LENGTH, Corpus, sentences_of
 from measure import COLUMNS, Server, report
 
-IN_FILE, FILES = 100_000, 5
-RADIUS, RARE_RADIUS, RADII = 10, 50, (10, 12, 14)
+IN_FILE = 100_000
+FILES = 5
+RADIUS = 10
+RARE_RADIUS = 50
+RADII = (10, 12, 14)
 
 
 def write_files(corpus, folder, count):
@@ -46,7 +49,8 @@ DUPLICATES = """SELECT new.id, min(earlier.id) AS first FROM code AS new JOIN co
 
 def load(server, paths):
     """Some files, in one transaction. Returns the seconds that each step takes."""
-    connection, spent = server.connection, {"COPY": 0.0}
+    connection = server.connection
+    spent = {"COPY": 0.0}
     with connection.transaction():
         ((pages,),), _ = server.run("SELECT pg_relation_size('document') / current_setting('block_size')::integer")
         for path in paths:

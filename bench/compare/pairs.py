@@ -10,9 +10,11 @@ import psycopg
 from measure import COLUMNS, Server, in_child, report
 from search import make_codes
 
-BITS, RADII = 64, (3, 6)
+BITS = 64
+RADII = (3, 6)
 # What a peer may take, and ours at the default settings.
-LIMIT, WORK_MEM = 4 << 30, "4MB"
+LIMIT = 4 << 30
+WORK_MEM = "4MB"
 
 
 def hammingbird_pairs(codes, radius):

@@ -32,7 +32,8 @@ def with_suffix_array(texts):
 
 
 def main(results, sockets, files, megabytes):
-    texts, size = [], 0
+    texts = []
+    size = 0
     with open(files) as names:
         for name in names.read().splitlines():
             with open(name, encoding="ascii", errors="ignore") as file:

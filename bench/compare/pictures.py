@@ -14,7 +14,9 @@ import numpy as np
 import psycopg
 from measure import COLUMNS, Server, cpu_seconds, in_child, report
 
-BITS, RADII, PICTURES = 256, (32, 64), 60
+BITS = 256
+RADII = (32, 64)
+PICTURES = 60
 # A tree in Python is asked for every so manieth copy; each picture has 14.
 STEP = 41
 
@@ -25,7 +27,8 @@ def make_codes(demo, count):
     pictures = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(pictures)
     code = lambda image: np.packbits(imagehash.phash(image, 16).hash.flatten())
-    stored, copies = [], []
+    stored = []
+    copies = []
     for number in range(PICTURES):
         image = pictures.KINDS[number % len(pictures.KINDS)](np.random.default_rng(number))
         stored.append(code(image))
@@ -81,7 +84,8 @@ def main(results, sockets, demo, count):
                 _, build = server.run(f"CREATE INDEX codes ON picture USING {index}")
                 ((size,),), _ = server.run(f"SELECT pg_relation_size('codes') / {len(stored)}")
                 for settings, statement in statements:
-                    answers, took = [], 0.0
+                    answers = []
+                    took = 0.0
                     for query in queries:
                         rows, seconds = server.run(statement, {"q": f"x{query.tobytes().hex()}"}, prepare=True)
                         answers.append([row[0] for row in rows if row[1] <= RADII[-1]])

@@ -9,7 +9,9 @@ STYLE = """.paper { fill: #ffffff; stroke: #d0d7de; } .line { stroke: #d0d7de; }
       .paper { fill: #0d1117; stroke: #3d444d; } .line { stroke: #3d444d; } .ours { fill: #3fb950; }
       text { fill: #f0f6fc; } .small { fill: #9198a1; }
     }"""
-LEFT, WIDTH, HEIGHT = 380, 250, 26
+LEFT = 380
+WIDTH = 250
+HEIGHT = 26
 COLORS = ["#cf222e", "#bf8700", "#8250df", "#2da44e", "#8c959f", "#0969da", "#1b7c83", "#bf3989", "#57606a", "#9a6700"]
 
 
@@ -42,8 +44,12 @@ def curves(title, steps):
     rows = [math.log10(x) for _, points, _ in steps for x, _ in points]
     straight = lambda points: [points[0], (points[-1][0], points[0][1] * points[-1][0] / points[0][0])]
     seconds = [math.log10(y) for _, points, grows in steps for _, y in points + straight(points) * grows]
-    left, right, top, bottom = 70, 610, 44, 484
-    low, high = math.floor(min(seconds)), math.ceil(max(seconds))
+    left = 70
+    right = 610
+    top = 44
+    bottom = 484
+    low = math.floor(min(seconds))
+    high = math.ceil(max(seconds))
     x_of = lambda x: left + (right - left) * (math.log10(x) - min(rows)) / ((max(rows) - min(rows)) or 1)
     y_of = lambda y: bottom - (bottom - top) * (math.log10(y) - low) / (high - low)
     lines = opening(title, bottom + 36)

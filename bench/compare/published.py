@@ -21,7 +21,9 @@ SIMHASH = {"CORE": 7, "NEWS-COPY": 12}
 
 def stand_ins(sentences):
     """Families of two: every second text is a copy of the one before, changed or not."""
-    core, news, corpus = [], [], Corpus(sentences)
+    core = []
+    news = []
+    corpus = Corpus(sentences)
     for number in range(600):
         # Nothing is repeated in texts with such numbers.
         text = corpus.text(10 * number + 9)
@@ -51,7 +53,8 @@ def score_core(rows, clusters):
         members[cluster].add(row["core_id"])
     counts = collections.Counter()
     for row, cluster in zip(rows, clusters):
-        labelled, told = set(row["labelled_duplicates"] or []), members[cluster] - {row["core_id"]}
+        labelled = set(row["labelled_duplicates"] or [])
+        told = members[cluster] - {row["core_id"]}
         counts["right" if told and labelled and labelled <= told else "false" if told else "missed" if labelled else "none"] += 1
     right = counts["right"]
     return f"precision {right / max(right + counts['false'], 1):.4f}, recall {right / max(right + counts['missed'], 1):.4f}"
@@ -67,7 +70,8 @@ def with_minhash(texts, settings):
     """The least number of each cluster: whatever shares a band is joined."""
     from datasketch import MinHash, MinHashLSH
 
-    index, first = MinHashLSH(**settings), list(range(len(texts)))
+    index = MinHashLSH(**settings)
+    first = list(range(len(texts)))
 
     def find(number):
         while first[number] != number:

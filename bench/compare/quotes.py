@@ -13,9 +13,12 @@ import psycopg
 from documents import load_texts, sentences_of, shingles
 from measure import COLUMNS, Server, cpu_seconds, in_child, or_left_out, report
 
-LENGTH, QUOTED, QUERIES = 2_000, 300, 1_000
+LENGTH = 2_000
+QUOTED = 300
+QUERIES = 1_000
 # For what takes long, every so manieth query. Every second one quotes.
-SCAN, SLOW = 51, 11
+SCAN = 51
+SLOW = 11
 
 
 def make_texts(sentences, count):
@@ -26,15 +29,19 @@ def make_texts(sentences, count):
     left = (sentence for sentence in sentences if len(sentence) <= 120)
 
     def text():
-        parts, size = [], 0
+        parts = []
+        size = 0
         while size < LENGTH:
             parts.append(next(left))
             size += len(parts[-1])
         return " ".join(parts)
 
-    stored, queries, quoted = [text() for _ in range(count)], [], []
+    stored = [text() for _ in range(count)]
+    queries = []
+    quoted = []
     for number in range(QUERIES):
-        query, of = text(), chance.randrange(count) if number % 2 else None
+        query = text()
+        of = chance.randrange(count) if number % 2 else None
         if number % 2:
             start = chance.randrange(LENGTH - QUOTED)
             query = query[: LENGTH // 2] + stored[of][start : start + QUOTED] + query[LENGTH // 2 :]
@@ -46,7 +53,8 @@ def make_texts(sentences, count):
 def judge(quoted, answers):
     """Found and false, where each answer has scores of numbers, at the least score that does best."""
     scores = sorted(((score, number == of) for of, answer in zip(quoted, answers) for number, score in answer), reverse=True)
-    there, best = sum(of is not None for of in quoted), (0, 0, 0)
+    there = sum(of is not None for of in quoted)
+    best = (0, 0, 0)
     right = 0
     for told, (score, is_right) in enumerate(scores, 1):
         right += is_right
@@ -73,7 +81,8 @@ def in_postgres(sockets, stored, queries, line):
             seconds = sum(server.run(part)[1] for part in build)
             connection.execute("VACUUM ANALYZE document")
             ((size,),), _ = server.run(relation)
-            answers, took = [], 0.0
+            answers = []
+            took = 0.0
             for query in queries[::step]:
                 rows, spent = server.run(statement, {"q": query})
                 answers.append(rows)

@@ -70,7 +70,10 @@ class Comparison:
     """Measures peers and writes their lines."""
 
     def __init__(self, writer, codes, queries, bits):
-        self.writer, self.codes, self.queries, self.bits = writer, codes, queries, bits
+        self.writer = writer
+        self.codes = codes
+        self.queries = queries
+        self.bits = bits
         self.radius = RADIUS[bits]
         self.truth = Truth(codes, queries, self.radius)
 
@@ -96,7 +99,9 @@ class Comparison:
 
 
 def faiss_peers(comparison):
-    bits, radius, codes = comparison.bits, comparison.radius, comparison.codes
+    bits = comparison.bits
+    radius = comparison.radius
+    codes = comparison.codes
     faiss.omp_set_num_threads(1)
     near = lambda index, query: index.search(query[None], NEAREST)[0][0].tolist()
 
@@ -208,7 +213,9 @@ def scan_peers(comparison):
 
 
 def postgres_peers(comparison, sockets):
-    bits, radius, codes = comparison.bits, comparison.radius, comparison.codes
+    bits = comparison.bits
+    radius = comparison.radius
+    codes = comparison.codes
     kind = "bigint" if bits == 64 else f"bit({bits})"
     # The bytes of a code as PostgreSQL has them: the first bit is the highest.
     text = lambda code: str(int.from_bytes(code.tobytes(), "big", signed=True)) if bits == 64 else f"x{code.tobytes().hex()}"
@@ -275,7 +282,8 @@ def four_trees(server, ask, radius):
 
 
 def main(results, sockets, rows, bits):
-    rows, bits = int(rows), int(bits)
+    rows = int(rows)
+    bits = int(bits)
     codes, queries = make_codes(rows, bits)
     with open(results, "a", newline="") as file:
         comparison = Comparison(csv.DictWriter(file, COLUMNS), codes, queries, bits)

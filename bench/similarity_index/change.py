@@ -116,10 +116,12 @@ def related(texts):
     owner = np.repeat(np.arange(len(texts)), size)
     triple = np.concatenate(triples)
     order = np.lexsort((owner, triple))
-    owner, triple = owner[order], triple[order]
+    owner = owner[order]
+    triple = triple[order]
     shared = np.zeros((len(texts), len(texts)), np.int32)
     # Owners of the same triple stand side by side: first neighbours are counted, then those two steps apart, and so on.
-    first, step = np.arange(len(triple)), 1
+    first = np.arange(len(triple))
+    step = 1
     while len(first):
         first = first[first + step < len(triple)]
         first = first[triple[first] == triple[first + step]]
@@ -138,7 +140,9 @@ def main(originals, texts, pairs, seed):
             if len(plain_words(text)) >= 60:
                 collections.setdefault(collection, []).append(text)
     with open(texts, "w", newline="", encoding="utf-8") as texts, open(pairs, "w", newline="") as pairs:
-        texts, pairs, id = csv.writer(texts), csv.writer(pairs), 0
+        texts = csv.writer(texts)
+        pairs = csv.writer(pairs)
+        id = 0
         for collection, documents in sorted(collections.items()):
             for kind, (cut, changes) in KINDS.items():
                 distinct = {"".join(text): text for text in map(cut, documents)}

@@ -110,7 +110,8 @@ def measure(group, scheme, originals, changed):
         at = distance[a, b] == radius
         near[:, radius] = np.sum(group.weights[:, a[at]] * group.weights[:, b[at]], axis=1)
     near = np.cumsum(near, axis=1) * 1e6 / group.pairs
-    found, shares = {}, {rate: {} for rate in RATES}
+    found = {}
+    shares = {rate: {} for rate in RATES}
     radii = {rate: [radius_at(rate, row) for row in near] for rate in RATES}
     for change, fingerprints in changed.items():
         numbers = list(fingerprints)
@@ -173,7 +174,8 @@ def main(related_file, plots, seed, files):
         for collection, kind, a, b in csv.reader(rows):
             related[collection, kind].append((int(a), int(b)))
     names = sorted({key[0] for key in groups})
-    results, described = {}, []
+    results = {}
+    described = []
     for collection, kind in itertools.product(names, CHANGES):
         originals = groups[collection, kind, "none"]
         group = Group(len(originals[schemes[0]]), related[collection, kind], int(seed))

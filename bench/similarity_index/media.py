@@ -20,7 +20,8 @@ import sys
 import zipfile
 
 HEADING = re.compile(r"<h([1-6])\b.*?</h\1\s*>", re.S | re.I)
-LEAST, FOLLOWING = 40, 3
+LEAST = 40
+FOLLOWING = 3
 
 
 def words(text):
@@ -67,7 +68,8 @@ def sections(page):
 
 def find(anchors, text):
     """Where each of these runs of words begins in the text, of those that come once."""
-    stream, places = words(text), {}
+    stream = words(text)
+    places = {}
     for length in {len(anchor) for anchor in anchors}:
         for at in range(len(stream) - length + 1):
             run = tuple(word for word, _ in stream[at : at + length])

@@ -78,7 +78,9 @@ def main(texts_file, related_file, collection, kind, scores_file, seconds_file):
         rows = [row for row in csv.reader(rows) if row[1:3] == [collection, kind]]
     with open(related_file, newline="") as pairs:
         related = {(int(a), int(b)) for c, k, a, b in csv.reader(pairs) if (c, k) == (collection, kind)}
-    changes, numbers, texts = [row[3] for row in rows], [int(row[4]) for row in rows], [row[5] for row in rows]
+    changes = [row[3] for row in rows]
+    numbers = [int(row[4]) for row in rows]
+    texts = [row[5] for row in rows]
 
     def counts(a, b):
         first, second = sorted((numbers[a], numbers[b]))
@@ -89,7 +91,8 @@ def main(texts_file, related_file, collection, kind, scores_file, seconds_file):
     kinds = [("datasketch, {} words, threshold {}", with_datasketch, datasketch_candidates, DATASKETCH)]
     kinds.append(("rensa, {} words, {} bands", with_rensa, rensa_candidates, RENSA))
     with open(scores_file, "w", newline="") as scores, open(seconds_file, "w", newline="") as seconds:
-        scores, seconds = csv.writer(scores), csv.writer(seconds)
+        scores = csv.writer(scores)
+        seconds = csv.writer(seconds)
         for name, sign, candidates, settings in kinds:
             for length, thresholds in settings:
                 clock = Clock()

@@ -27,7 +27,8 @@ def stanzas(file):
     """Yields the paragraphs of an index as dicts; a field of several lines keeps its line breaks."""
     content = subprocess.run(["/usr/lib/apt/apt-helper", "cat-file", file], capture_output=True, check=True).stdout
     for block in content.decode("utf-8", "replace").split("\n\n"):
-        fields, name = {}, None
+        fields = {}
+        name = None
         for line in block.split("\n"):
             if line[:1] in " \t" and name:
                 fields[name] += "\n" + line[1:]
@@ -39,7 +40,8 @@ def stanzas(file):
 
 def descriptions(lists, languages=("en", *LANGUAGES)):
     """For each language, title and description by package; and the source package of each package."""
-    sources, texts = {}, collections.defaultdict(dict)
+    sources = {}
+    texts = collections.defaultdict(dict)
     for file in sorted(lists.glob("*_Packages*")):
         for fields in stanzas(file):
             if "Package" in fields:
@@ -120,14 +122,16 @@ def version_pairs(folder, old, new):
         for package, (title, body) in before[language].items():
             if package in after[language]:
                 new_title, new_body = after[language][package]
-                key, family = f"{language} {package}", f"{language} {sources.get(package, package)}"
+                key = f"{language} {package}"
+                family = f"{language} {sources.get(package, package)}"
                 if body != new_body and min(len(body), len(new_body)) > 100:
                     yield f"descriptions, {other}", key, family, body, new_body
                 if title.casefold() != new_title.casefold() and len(title.split()) > 2:
                     yield f"titles, {other}", key, family, title, new_title
                 if language in ("tr", "vi", "fr", "de", "cs", "pl") and body != new_body and len(body) > 100:
                     yield f"descriptions, {language}", key, family, body, new_body
-    page, new_page = pages(folder / old / "pages"), pages(folder / new / "pages")
+    page = pages(folder / old / "pages")
+    new_page = pages(folder / new / "pages")
     for path, (language, text) in page.items():
         if path in new_page and text != new_page[path][1] and min(len(text), len(new_page[path][1])) > 500:
             yield f"manual pages, {'en' if language == 'en' else 'others'}", path, path, text, new_page[path][1]
@@ -164,7 +168,8 @@ def main(folder, old, new, seed, texts, versions=None):
     for name, *pair in given_pairs(versions) if versions else release_pairs(pathlib.Path(folder), old, new, seed):
         sets[name].append(pair)
     with open(texts, "w", newline="", encoding="utf-8") as file:
-        rows, number = csv.writer(file), 0
+        rows = csv.writer(file)
+        number = 0
         for name, pairs in sorted(sets.items()):
             pairs.sort(key=lambda pair: order(seed, pair[0]))
             for n, (_, family, *sides) in enumerate(pairs[:PAIRS]):

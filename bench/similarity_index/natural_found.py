@@ -25,7 +25,8 @@ def bits_of(codes):
 
 def distances(one, other):
     """The distances of all pairs; those of texts without a code are beyond all others."""
-    (a, has_a), (b, has_b) = one, other
+    (a, has_a) = one
+    (b, has_b) = other
     found = a.sum(1)[:, None] + b.sum(1)[None, :] - 2 * (a @ b.T)
     found[~has_a] = found[:, ~has_b] = a.shape[1] + 1
     return found.round().astype(np.int16)
@@ -59,7 +60,8 @@ class Set:
 
     def is_related(self, i, j):
         if (i, j) not in self.related:
-            a, b = self.triples_of(0, i), self.triples_of(1, j)
+            a = self.triples_of(0, i)
+            b = self.triples_of(1, j)
             self.related[i, j] = len(a & b) >= RELATED * len(a | b)
         return self.related[i, j]
 

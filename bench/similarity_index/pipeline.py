@@ -164,14 +164,16 @@ def report(collection, kind, texts, group, folder):
             "F1, %", "bytes a row", "fingerprints, s", "candidates, s", "second look, s", "total, s"])
     numbers = np.arange(len(texts["none"]))
     path = os.path.join(folder, "{}." + f"{collection}.{kind}." + "{}.csv")
-    scores, costs = read_scores(path.format("ours", "scores"), True), our_costs(path.format("ours", "seconds"))
+    scores = read_scores(path.format("ours", "scores"), True)
+    costs = our_costs(path.format("ours", "seconds"))
     for (look, radius), cost in sorted(costs.items(), key=lambda item: (item[0][0] != "fingerprint", item[0])):
         scored = scores["128 bins" if look == "stored" else look, radius]
         rate = np.inf if look == "fingerprint" else RATE
         name = "fingerprint alone" if look == "fingerprint" else f"fingerprint, then {look}"
         row(f"{name}, radius {radius}", cost, quality(group, scored, kind, rate, numbers), kind)
     if os.path.exists(path.format("lsh", "scores")):
-        scores, costs = read_scores(path.format("lsh", "scores"), False), their_costs(path.format("lsh", "seconds"))
+        scores = read_scores(path.format("lsh", "scores"), False)
+        costs = their_costs(path.format("lsh", "seconds"))
         for name, cost in costs.items():
             row(f"{name}, nothing compared", (*cost[:3], 0), quality(group, scores[name], kind, np.inf, numbers), kind)
             row(f"{name}, compared", cost, quality(group, scores[name], kind, RATE, numbers), kind)

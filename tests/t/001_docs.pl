@@ -27,10 +27,12 @@ sub run_examples
 {
 	my ($page, $text) = @_;
 	my $database = database_for($page);
-	my ($examples, $outputs) = (0, 0);
+	my $examples = 0;
+	my $outputs = 0;
 	while ($text =~ /^```sql\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?/msg)
 	{
-		my ($sql, $expected) = ($1, $2);
+		my $sql = $1;
+		my $expected = $2;
 		my $line = 1 + (substr($text, 0, $-[0]) =~ tr/\n//);
 		run_example($database, "$page, line $line", $sql, $expected);
 		$examples++;

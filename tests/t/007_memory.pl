@@ -233,7 +233,8 @@ for my $linkage ('leader', 'connected')
 	my $fresh = session($node);
 	$fresh->query("SET work_mem = '4MB'; SET hash_mem_multiplier = 1; SET jit = off; SET max_parallel_workers_per_gather = 0");
 	ask($fresh, 'SELECT count(filler) FROM taken');
-	my ($process, $sum) = (ask($fresh, 'SELECT pg_backend_pid()'), "SELECT sum(k) FROM (SELECT near_cluster(id, si, 2, '$linkage') OVER (ORDER BY id) AS k FROM %s) AS c");
+	my $process = ask($fresh, 'SELECT pg_backend_pid()');
+	my $sum = "SELECT sum(k) FROM (SELECT near_cluster(id, si, 2, '$linkage') OVER (ORDER BY id) AS k FROM %s) AS c";
 	ask($fresh, sprintf $sum, '(SELECT * FROM taken WHERE id < 5) AS t');
 	my $before = status($process, 'VmHWM');
 	is(ask($fresh, sprintf $sum, 'taken'), 20000100000, "$linkage: no rows are near");

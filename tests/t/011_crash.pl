@@ -28,12 +28,14 @@ $node->restart;
 make_workload($node);
 
 my @scripts = pgbench_scripts($node->basedir, insert => 6, update => 3, delete => 2, vacuum => 1);
-my ($changed, $grown) = (0, 0);
+my $changed = 0;
+my $grown = 0;
 for my $round (1 .. $rounds)
 {
 	my $state = 'SELECT pg_current_wal_insert_lsn()';
 	my $before = $node->safe_psql('postgres', $state);
-	my ($out, $err) = ('', '');
+	my $out = '';
+	my $err = '';
 	my $load = IPC::Run::start(
 		[ 'pgbench', '-n', '-c', '4', '-T', '60', @scripts, '-h', $node->host, '-p', $node->port, 'postgres' ],
 		'>', \$out, '2>', \$err);

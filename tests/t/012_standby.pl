@@ -23,7 +23,8 @@ $standby->init_from_backup($primary, 'base', has_streaming => 1);
 $standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nmax_standby_streaming_delay = -1\nprimary_slot_name = standby");
 $standby->start;
 
-my ($out, $err) = ('', '');
+my $out = '';
+my $err = '';
 my @scripts = pgbench_scripts($primary->basedir, insert => 6, update => 3, delete => 2, vacuum => 1);
 my $load = IPC::Run::start(
 	[ 'pgbench', '-n', '-c', '3', '-T', $seconds, @scripts, '-h', $primary->host, '-p', $primary->port, 'postgres' ],
@@ -38,7 +39,8 @@ my $false_alarms = sub {
 };
 $false_alarms->($_) for ($primary, $standby) x 3;
 my @check = pgbench_scripts($standby->basedir, check => 1);
-my ($checks, $wrong) = ('', '');
+my $checks = '';
+my $wrong = '';
 # After an error, a client ends, and pgbench fails.
 my $same = IPC::Run::run(
 	[ 'pgbench', '-n', '-c', '2', '-T', $seconds, @check, '-h', $standby->host, '-p', $standby->port, 'postgres' ],

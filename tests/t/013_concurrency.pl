@@ -18,9 +18,11 @@ my @vacuum = pgbench_scripts($node->basedir, vacuum => 1);
 my @to = ('-h', $node->host, '-p', $node->port, 'postgres');
 # A deadlock would last for ever: it ends the test.
 my $patience = patience($seconds);
-my ($vacuums, $err) = ('', '');
+my $vacuums = '';
+my $err = '';
 my $vacuuming = IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, @vacuum, @to ], '>', \$vacuums, '2>', \$err, $patience);
-my ($out, $wrong) = ('', '');
+my $out = '';
+my $wrong = '';
 my $same = IPC::Run::run([ 'pgbench', '-n', '-c', '9', '-j', '2', '-T', $seconds, @load, @to ], '>', \$out, '2>', \$wrong, $patience);
 ok($same, 'every answer was that of a scan, and nothing failed') or diag($wrong);
 ok($vacuuming->finish, 'vacuum went on meanwhile') or diag($err);

@@ -169,7 +169,8 @@ for (1 .. 24)
 {
 	my $bits = 1 + int(rand(600));
 	my $radius = int(rand() < 0.7 ? rand($bits / 5) : rand($bits + 1));
-	my ($related, $shared) = (1 + int(rand(8)), 2 + int(rand(5)));
+	my $related = 1 + int(rand(8));
+	my $shared = 2 + int(rand(5));
 	my $sql = qq{
 		CREATE TEMP TABLE code AS
 		SELECT id, overlay(string PLACING B'1' FROM 1 + id * 7 % $bits)::bit($bits) AS code
@@ -309,7 +310,8 @@ for my $query (
 	"SELECT count(k) FROM (SELECT near_cluster(id, si, 16, 'connected') OVER (ORDER BY id) AS k FROM scattered) AS c",
 	"SELECT count(k) FROM (SELECT near_cluster(id, $bits, 40) OVER (ORDER BY id) AS k FROM $few) AS c")
 {
-	my ($out, $err) = ('', '');
+	my $out = '';
+	my $err = '';
 	my $psql = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-c', $query ], '>', \$out, '2>', \$err, patience(0));
 	$psql->pump until $err =~ /NOTICE:.*\n/ || !$psql->pumpable;
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE '%scattered%' AND pid <> pg_backend_pid()");

@@ -129,7 +129,8 @@ sub answer
 sub report
 {
 	my ($query, $way, $answer, $truth) = @_;
-	my ($too_many, $missing) = (beyond($answer->{answer}, $truth), beyond($truth, $answer->{answer}));
+	my $too_many = beyond($answer->{answer}, $truth);
+	my $missing = beyond($truth, $answer->{answer});
 	return "DIFFERENT $way:\n$ways{$way}\nBEGIN; " . settings($query, $way)
 	  . join('', map { "$_;\n" } @{ $query->{statements} }) . "ROLLBACK; DEALLOCATE ALL;\n"
 	  . ($too_many || $missing ? "not by arithmetic:\n${too_many}by arithmetic alone:\n$missing" : "in another order\n") . $answer->{plan};
@@ -156,7 +157,12 @@ for my $kind ('bigint', 'bits')
 {
 	begin($kind);
 	my (%generated, %by_index, %indexes, %joins, %states);
-	my ($with_index, $with_rows, $index_only, $rechecks, $by_inner, $done) = (0, 0, 0, 0, 0, 0);
+	my $with_index = 0;
+	my $with_rows = 0;
+	my $index_only = 0;
+	my $rechecks = 0;
+	my $by_inner = 0;
+	my $done = 0;
 	while ($done < $queries)
 	{
 		my @batch = map { $generator->query } 1 .. BATCH;
@@ -164,7 +170,8 @@ for my $kind ('bigint', 'bits')
 		my $differences = 0;
 		for my $n (0 .. $#batch)
 		{
-			my ($query, $index) = ($batch[$n], $answers{'by index'}[$n]);
+			my $query = $batch[$n];
+			my $index = $answers{'by index'}[$n];
 			my @used = indexes($index->{plan});
 			$with_index++ if @used;
 			$indexes{$_}++ for @used;

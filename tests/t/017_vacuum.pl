@@ -157,7 +157,8 @@ SKIP:
 		EXCEPTION WHEN SQLSTATE '72000' THEN
 			$ask
 		END \$\$");
-	my ($out, $err) = ('', '');
+	my $out = '';
+	my $err = '';
 	my $old = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), map { ('-c', $_) } @statements ],
 		'>', \$out, '2>', \$err);
 	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE '%SQLSTATE%' AND wait_event = 'PgSleep'");

@@ -141,7 +141,8 @@ sub any_join
 		my ($table, $least) = (@_, 12);
 		return sprintf '(SELECT * FROM %s WHERE id %% %d = %d%s)', $table, $least + int rand 20, int rand 12, rand() < 0.3 ? ' OFFSET 0' : '';
 	};
-	my ($x, $y) = ($some->('tagged'), rand() < 0.2 ? 'other' : $some->(rand() < 0.3 ? 'tagged' : 'other'));
+	my $x = $some->('tagged');
+	my $y = rand() < 0.2 ? 'other' : $some->(rand() < 0.3 ? 'tagged' : 'other');
 	my $join = (qw(JOIN LEFT RIGHT))[ rand 3 ];
 	$join .= ' JOIN' unless $join eq 'JOIN';
 	my $not = rand() < 0.5 ? 'NOT' : '';

@@ -172,7 +172,9 @@ my $prologue = "\\set VERBOSITY verbose\nSELECT hamming(1, 2) \\g /dev/null\n";
 sub run
 {
 	my ($script) = @_;
-	my ($out, $err, $file) = ('', '', $node->basedir . '/script.sql');
+	my $out = '';
+	my $err = '';
+	my $file = $node->basedir . '/script.sql';
 	open my $handle, '>', $file or die $!;
 	print $handle $prologue, $script;
 	close $handle;

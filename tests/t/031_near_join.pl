@@ -81,7 +81,8 @@ my @kinds = (
 my %divided = map { $_ => 0 } my @memories = ('64kB', '256kB', '1MB', '64MB');
 # Workers divide both sides for each other. A worker that starts late has nothing to read.
 my $shared = q{SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;};
-my ($shared_joins, $processes) = (0, 0);
+my $shared_joins = 0;
+my $processes = 0;
 for (1 .. $ENV{ROUNDS} || 3)
 {
 	# Two tables, or one with itself. In some of them, most codes are in one crowd.
@@ -89,7 +90,11 @@ for (1 .. $ENV{ROUNDS} || 3)
 	my $sql = 'DROP TABLE IF EXISTS joined_a, joined_c CASCADE;';
 	for my $table ('joined_a', 'joined_c')
 	{
-		my ($rows, $centres, $flips, $width, $part) = ($_ == 1 ? 2500 : 500 + int(rand 2500), 20 + int(rand 300), 1 + int(rand 12), int(rand 2) ? 8 : 1000, 5 + int(rand 9));
+		my $rows = $_ == 1 ? 2500 : 500 + int(rand 2500);
+		my $centres = 20 + int(rand 300);
+		my $flips = 1 + int(rand 12);
+		my $width = int(rand 2) ? 8 : 1000;
+		my $part = 5 + int(rand 9);
 		my $crowd = $_ == 1 || int(rand 2) ? 70 : 0;
 		$sql .= qq{CREATE TABLE $table AS SELECT *, look::varbit AS free FROM (
 			SELECT i AS id, i % 7 AS grp, repeat('x', i % $width) AS note,
@@ -103,13 +108,15 @@ for (1 .. $ENV{ROUNDS} || 3)
 	$node->safe_psql('postgres', "$sql CREATE VIEW joined_b AS TABLE $second;");
 	for my $kind (@kinds)
 	{
-		my ($type, $further) = ($kind->[2] // ('bigint', 'bit')[ rand 2 ], $kind->[3] // (int(rand 2) ? ' AND a.grp <> b.grp' : ''));
+		my $type = $kind->[2] // ('bigint', 'bit')[ rand 2 ];
+		my $further = $kind->[3] // (int(rand 2) ? ' AND a.grp <> b.grp' : '');
 		# At radius 0 the condition is an equality, which PostgreSQL joins itself.
 		my $radius = 1 + int(rand($type eq 'bigint' ? 8 : 19));
 		# A condition of WHERE is tested after an outer join.
 		my $where = int(rand 2) ? ' WHERE coalesce(s.id, 0) % 3 <> 1' : '';
 		my ($query, $by_loop) = map {
-			my ($from, $condition) = ($kind->[$_], sprintf(($_ ? \%counted : \%near)->{$type}, $radius) . $further);
+			my $from = $kind->[$_];
+			my $condition = sprintf(($_ ? \%counted : \%near)->{$type}, $radius) . $further;
 			'SELECT count(*), sum(hashtextextended(s::text, 0)) FROM (' . ($from =~ s/%s/$condition/gr) . ") AS s$where";
 		} 0, 1;
 		my $expected = $node->safe_psql('postgres', "SET enable_hashjoin = off; $by_loop");
@@ -174,7 +181,8 @@ for my $how (['pg_cancel_backend', q{application_name = 'joins' AND backend_type
 	['pg_terminate_backend', q{backend_type = 'parallel worker' AND wait_event = 'PgSleep'}, 'terminating (?:connection|background worker)'])
 {
 	my ($function, $who, $message) = @$how;
-	my ($nothing, $said) = ('', '');
+	my $nothing = '';
+	my $said = '';
 	my $reader = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $reading ], '<', \undef, '>', \$nothing, '2>', \$said);
 	ok($node->poll_query_until('postgres', q{SELECT count(*) FILTER (WHERE wait_event = 'PgSleep') = 1 AND count(*) FILTER (WHERE wait_event_type || ' ' || wait_event = '} . $waits . q{') > 0
 		FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), "$function: a worker reads, another one waits: $waits");
@@ -204,7 +212,8 @@ like($node->safe_psql('postgres', "$parallel SET enable_material = off; SET cpu_
 	qr/Gather \(.* loops=3\).*Near Pairs: $pairs\n/s, 'EXPLAIN counts the work of all its executions');
 
 my $hangs = "$parallel SELECT count(*) FROM scattered AS a JOIN scattered AS b ON hamming(a.si, b.si) <= 3 AND waits(a.id + b.id - b.id)";
-my ($out, $lost) = ('', '');
+my $out = '';
+my $lost = '';
 my $client = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $hangs ], '<', \undef, '>', \$out, '2>', \$lost);
 my $worker = q{backend_type = 'parallel worker' AND wait_event = 'PgSleep'};
 ok($node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE $worker"), 'a worker is joining');

@@ -58,7 +58,8 @@ sub ordered { return join '', map { join '', sort split /^/m } split /^(?=-- $)/
 sub run
 {
 	my ($pair, $way) = @_;
-	my ($before, $name) = ($pair->{first_isolation}, 'pair ' . ++$number . " $way $pair->{plan}");
+	my $before = $pair->{first_isolation};
+	my $name = 'pair ' . ++$number . " $way $pair->{plan}";
 	my $read = TwoSessions::written($pair, $pair->{read}, $way) =~ s/\$1/4/gr;
 	my ($prepare, @executed) = statements($pair, $way);
 	($prepare, @executed) = ('SELECT', $prepare) unless @executed;

@@ -19,9 +19,11 @@ use SimhashTest;
 my $size = $ENV{SIZE} || 2;
 my $seconds = 1 + int($size / 8);
 # A bit string takes 32 MB. A sketch has nearly as many values as the limit allows, which take 64 MB.
-my ($bits, $values) = (256_000_000, 8_000_000);
+my $bits = 256_000_000;
+my $values = 8_000_000;
 # In milliseconds, and in megabytes. PostgreSQL itself takes some of both to copy large values.
-my ($longest_allowed, $memory_allowed) = (300 + 5 * $size, 1000 + 30 * $size);
+my $longest_allowed = 300 + 5 * $size;
+my $memory_allowed = 1000 + 30 * $size;
 
 my $node = PostgreSQL::Test::Cluster->new('cancel');
 my $library = $node->basedir . '/uninterrupted.so';

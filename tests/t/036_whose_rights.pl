@@ -52,7 +52,8 @@ my $canaries = q{
 	CREATE TYPE hostile.mood AS ENUM ('glad', 'sad');
 	CREATE TYPE hostile.span AS RANGE (subtype = integer);
 	CREATE FUNCTION hostile.span_of(id integer) RETURNS hostile.span LANGUAGE sql IMMUTABLE AS 'SELECT hostile.span($1, $1 + 1)';} . join '', map {
-		my ($type, $name) = ("hostile.$_", $_ =~ s/\[\]/s/r);
+		my $type = "hostile.$_";
+		my $name = $_ =~ s/\[\]/s/r;
 		qq{
 	CREATE FUNCTION hostile.text_of_$name($type) RETURNS text LANGUAGE plpgsql AS \$\$ BEGIN PERFORM hostile.sing('cast of $name'); RETURN '$name'; END \$\$;
 	CREATE CAST ($type AS text) WITH FUNCTION hostile.text_of_$name($type) AS IMPLICIT;}
@@ -86,7 +87,8 @@ sub draw_table
 	my ($kind) = @_;
 	my $code = $codes{$kind};
 	my @code = map { sprintf $code->{value}, $_ } 1, 2;
-	my ($code_type, $body) = ($code->{ any('plain', 'domain') }, any('text', 'varchar(200)', 'hostile.body'));
+	my $code_type = $code->{ any('plain', 'domain') };
+	my $body = any('text', 'varchar(200)', 'hostile.body');
 	my $rows = "SELECT i, $keys{values}, $code[0], $code[1], ARRAY[i % 7, 10 + i % 40]::bigint[], i % 5, i % 3, 'some words of the text ' || i";
 	my $sql = qq{
 		CREATE TABLE hostile.t (id integer PRIMARY KEY, $keys{columns}, code $code_type, other $code->{plain}, sketch bigint[], x integer, grp integer, body $body,
@@ -385,9 +387,12 @@ sub draw_runs
 sub in_phase
 {
 	my ($name, $n, $run, $phase, $which) = @_;
-	my ($mode, $statement) = ($run->{mode}, $run->{pair}[$which]);
+	my $mode = $run->{mode};
+	my $statement = $run->{pair}[$which];
 	my $literal = $statement =~ s/\bQ\b/$run->{query}/gr;
-	my ($before, $execute, $explained) = ('', "$literal;", $literal);
+	my $before = '';
+	my $execute = "$literal;";
+	my $explained = $literal;
 	if ($mode =~ /^prepared/)
 	{
 		my ($type, $body, $argument) = $mode eq 'prepared' ? ('', $literal, '') : ("($run->{argument})", $statement =~ s/\bQ\b/\$1/gr, "($run->{query})");
@@ -416,7 +421,8 @@ sub session_script
 	my ($name, $table, $runs, $which) = @_;
 	my @changes = change_commands($name, $table);
 	my @all = 0 .. $#$runs;
-	my ($open, $others) = ([ grep { $runs->[$_]{mode} eq 'open cursor' } @all ], [ grep { $runs->[$_]{mode} ne 'open cursor' } @all ]);
+	my $open = [ grep { $runs->[$_]{mode} eq 'open cursor' } @all ];
+	my $others = [ grep { $runs->[$_]{mode} ne 'open cursor' } @all ];
 	my $do = sub { my ($phase, $which_runs) = @_; return join '', map { in_phase($name, $_, $runs->[$_], $phase, $which) } grep { !$runs->[$_]{skips}{$phase} } @$which_runs };
 	my $script = "\\set ON_ERROR_STOP 0\n\\pset pager off\n" . $do->('warm', $others);
 	# Cursors stay open only while functions are changed: the last step locks the table.
@@ -455,7 +461,9 @@ sub check_plans
 	my %searched = ('after 1 plain' => {}, 'after 3 named' => {});
 	while ($out =~ /^\@plan (.*?) (\d+)\n(.*?)(?=^\@)/msg)
 	{
-		my ($phase, $run, $plan) = ($1, $runs->[$2], $3);
+		my $phase = $1;
+		my $run = $runs->[$2];
+		my $plan = $3;
 		$run->{has_bitmap} = 1 if $plan =~ /Bitmap Heap Scan/;
 		for my $kind ('Index Scan', 'Bitmap Index Scan', 'Near Join', 'Workers')
 		{

@@ -29,7 +29,8 @@ for my $columns (sort keys %queries)
 		# The query pauses after its first row.
 		my ($code, $out, $err) = run_psql($node, 'postgres', "$settings BEGIN; DECLARE c CURSOR FOR $query; FETCH 1 FROM c;\n"
 			. "\\! for file in $files; do truncate --size=-$lost \$file && echo cut; done\nFETCH ALL FROM c;\n", '-At', '-v', 'VERBOSITY=verbose');
-		my ($cut, $read) = (scalar(() = $out =~ /^cut$/mg), scalar(() = $out =~ /^(?!cut$)/mg));
+		my $cut = scalar(() = $out =~ /^cut$/mg);
+		my $read = scalar(() = $out =~ /^(?!cut$)/mg);
 		cmp_ok($cut, '>', 0, "$columns, $lost bytes less: there were files");
 		my $end = $err =~ /ERROR:  58030: could not read from temporary file/ ? 'error' : $err eq '' && $read == $rows ? 'right' : 'wrong';
 		isnt($end, 'wrong', 'an error, or all rows') or diag("$read of $rows rows, $err");

@@ -56,7 +56,8 @@ is(query('SELECT count(*) FROM page'), '0', 'a file is loaded completely or not 
 my @loads = grep { !/createdb|corpus\.sql|decide/ } @commands;
 my $decide = "psql corpus -c 'CALL decide()'";
 is(bash($load . join "\n", @loads), '', 'all files');
-my ($out, $err) = ('', '');
+my $out = '';
+my $err = '';
 my $lock = IPC::Run::start([ 'psql', 'corpus', '-c', 'BEGIN; LOCK TABLE duplicate IN SHARE MODE; SELECT pg_sleep(600)' ], '>', \$out, '2>', \$err);
 $node->poll_query_until('corpus', q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'duplicate'::regclass AND mode = 'ShareLock' AND granted});
 crash_during($decide, '', q{SELECT pid FROM pg_locks WHERE relation = 'duplicate'::regclass AND NOT granted});
@@ -175,7 +176,8 @@ sub is_possible
 sub bash
 {
 	my ($commands) = @_;
-	my ($out, $err) = ('', '');
+	my $out = '';
+	my $err = '';
 	IPC::Run::run([ 'bash', '-c', "cd '$dir'\n$commands" ], '<', '/dev/null', '>', \$out, '2>', \$err);
 	return $err =~ s/^(?:psql:\S+ )?NOTICE:.*\n(?:HINT:.*\n)?//mgr;
 }
@@ -184,7 +186,8 @@ sub bash
 sub crash_during
 {
 	my ($command, $input, $query) = @_;
-	my ($out, $err) = ('', '');
+	my $out = '';
+	my $err = '';
 	# Its input stays open until the crash.
 	my $running = IPC::Run::start([ 'bash', '-c', "cd '$dir'\n$command" ], '<pipe', \*INPUT, '>', \$out, '2>', \$err);
 	print INPUT $input;

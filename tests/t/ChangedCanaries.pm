@@ -102,7 +102,8 @@ sub draw_index
 	my ($self, $n) = @_;
 	my ($type, $am, $is_expression) = @{ $columns[ $n - 1 ] };
 	my $index = { n => $n, name => "t_$n", type => $type, is_expression => $is_expression };
-	my ($plain, $named) = ({ code => sprintf($types{$type}{plain} // '%s', "c$n"), row => 'x < 9999', filter => '' }, { filter => '' });
+	my $plain = { code => sprintf($types{$type}{plain} // '%s', "c$n"), row => 'x < 9999', filter => '' };
+	my $named = { filter => '' };
 	@$index{qw(plain named)} = ($plain, $named);
 	@$named{qw(code row)} = @$plain{qw(code row)};
 	if ($is_expression)
@@ -164,7 +165,8 @@ sub new
 		CREATE DOMAIN hostile.changed_type AS integer CHECK (hostile.heard('changed type', value));
 		} }, $class;
 	my %of = map { $_ => $self->canary($_, 'x', 'id') } 'generated column', 'check constraint', 'statistics object', 'view column', 'view condition', 'policy of rows', 'exclusion predicate';
-	my ($default, $excluded) = ($self->canary('default value', '7', 'id'), $self->canary('exclusion key', 'code', 'bigint'));
+	my $default = $self->canary('default value', '7', 'id');
+	my $excluded = $self->canary('exclusion key', 'code', 'bigint');
 	my $columns = join ', ', map { "c$_ $types{ $columns[ $_ - 1 ][0] }{column}" } 1 .. @columns;
 	$self->{sql} .= "
 		CREATE TABLE hostile.t (id integer PRIMARY KEY, x integer, grp integer, typed integer, body text, $columns, note integer DEFAULT $default,

@@ -72,7 +72,8 @@ sub run_psql
 {
 	my ($node, $database, $sql, @options) = @_;
 	my @command = ('psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database), @options, '-f', '-');
-	my ($out, $err) = ('', '');
+	my $out = '';
+	my $err = '';
 	IPC::Run::run(\@command, '<', \$sql, '>', \$out, '2>', \$err);
 	return ($? >> 8, $out, $err);
 }

@@ -200,8 +200,10 @@ sub contents
 sub condition
 {
 	my ($self, $pair, $name, $one, $other) = @_;
-	my ($is_sketch, $bits) = ($self->{type} eq 'bigint[]', $types{ $self->{type} });
-	my ($radius, $cast) = ($name eq 'wide' ? int $bits * 0.48 : $pair->{prepared} ? '$1' : 2 + int rand 6, $self->{type} eq 'bigint' ? '::bit(64)' : '');
+	my $is_sketch = $self->{type} eq 'bigint[]';
+	my $bits = $types{ $self->{type} };
+	my $radius = $name eq 'wide' ? int $bits * 0.48 : $pair->{prepared} ? '$1' : 2 + int rand 6;
+	my $cast = $self->{type} eq 'bigint' ? '::bit(64)' : '';
 	$other //= 'code(8, 0)';
 	($one, $other) = ($other, $one) if int rand 2;
 	my $distance = pick("hamming($one, $other)", "hamming($one, $other)", "($one " . ($self->{type} eq 'bigint' ? '<~>' : '<^>') . " $other)");

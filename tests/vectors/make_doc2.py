@@ -24,7 +24,8 @@ def distinct(count, size, letters=string.ascii_lowercase):
 
 def scattered(count, *vocabulary):
     """Returns a text of `count` words of the vocabulary in disorder (a linear congruential generator)."""
-    state, chosen = 1, []
+    state = 1
+    chosen = []
     for _ in range(count):
         state = (state * 1103515245 + 12345) % (1 << 31)
         chosen.append(vocabulary[(state >> 16) % len(vocabulary)])

@@ -15,12 +15,18 @@ class Span:
     """A function, or an item under #[cfg(test)] or #[cfg(any(test, …))]: from its first token to the brace that closes it."""
 
     def __init__(self, name, start, depth, brackets):
-        self.name, self.start, self.depth, self.brackets = name, start, depth, brackets
+        self.name = name
+        self.start = start
+        self.depth = depth
+        self.brackets = brackets
 
 
 def spans(source):
     """The name of each function (None: tests), and the offsets where it starts and ends."""
-    waiting, open_spans, depth, brackets = [], [], 0, 0
+    waiting = []
+    open_spans = []
+    depth = 0
+    brackets = 0
     for token in TOKEN.finditer(source):
         if token['test'] or token['name']:
             waiting.append(Span(token['name'], token.start(), depth, brackets))

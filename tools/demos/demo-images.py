@@ -19,7 +19,8 @@ except ImportError:
 
     pdqhash = None
 
-WIDTH, HEIGHT = 768, 576
+WIDTH = 768
+HEIGHT = 576
 WORDS = 'the old ferry terminal closed on friday after divers found cracks in two of its main supports'.split()
 
 
@@ -53,14 +54,16 @@ def noise(random, roughness):
 
 
 def surface(random):
-    light, tint = noise(random, 1.8), noise(random, 2)
+    light = noise(random, 1.8)
+    tint = noise(random, 2)
     channels = [light * (0.6 + 0.4 * weight * tint) for weight in random.random(3)]
     return Image.fromarray(np.uint8(255 * np.stack(channels, 2)))
 
 
 def landscape(random):
     rows = np.linspace(0, 1, HEIGHT)[:, None, None]
-    top, bottom = np.array(color(random)), np.array(color(random))
+    top = np.array(color(random))
+    bottom = np.array(color(random))
     pixels = np.broadcast_to(top + (bottom - top) * rows, (HEIGHT, WIDTH, 3)).copy()
     across = np.linspace(0, 2 * np.pi, WIDTH)
     for height in np.sort(random.uniform(0.3, 0.9, 3)):
@@ -75,7 +78,8 @@ def shapes(random):
     image = Image.new('RGB', (WIDTH, HEIGHT), color(random))
     draw = ImageDraw.Draw(image)
     for _ in range(random.integers(4, 14)):
-        x, y = random.integers(-80, WIDTH), random.integers(-80, HEIGHT)
+        x = random.integers(-80, WIDTH)
+        y = random.integers(-80, HEIGHT)
         box = (x, y, x + random.integers(40, 400), y + random.integers(40, 400))
         [draw.ellipse, draw.rectangle][random.integers(2)](box, fill=color(random))
     return image
@@ -88,7 +92,8 @@ def page(random):
     for y in range(24, HEIGHT - size, int(size * 1.4)):
         line = ' '.join(random.choice(WORDS, random.integers(1, 14)))
         draw.text((24, y), line, fill='black', font=ImageFont.load_default(size))
-    x, y = random.integers(0, WIDTH - 280), random.integers(0, HEIGHT - 240)
+    x = random.integers(0, WIDTH - 280)
+    y = random.integers(0, HEIGHT - 240)
     image.paste(surface(random).resize((280, 240)), (x, y))
     return image
 
@@ -110,7 +115,8 @@ def scaled(image, factor):
 
 def cropped(image, share):
     """Without this share of the width and the height, half of it at each side."""
-    x, y = WIDTH * share / 2, HEIGHT * share / 2
+    x = WIDTH * share / 2
+    y = HEIGHT * share / 2
     return image.crop((x, y, WIDTH - x, HEIGHT - y))
 
 
@@ -157,7 +163,8 @@ def codes_of(number):
 
 
 def main():
-    number, folder = int(sys.argv[1]), Path(sys.argv[2])
+    number = int(sys.argv[1])
+    folder = Path(sys.argv[2])
     with Pool() as pool, (folder / 'pictures').open('w') as pictures, (folder / 'changed').open('w') as changed:
         for picture, copies in pool.imap(codes_of, range(1, number + 1), 8):
             pictures.write(picture)

@@ -17,7 +17,8 @@ from simhash_pg import code_decode, code_encode, hamming, hamming_similarity, si
 from simhash_pg.django import FingerprintField, Hamming, HammingSimilarity, Simhash, code as code_of, nearest_first
 from texts import texts
 
-LEAST, MOST = -(2**63), 2**63 - 1
+LEAST = -(2**63)
+MOST = 2**63 - 1
 # Whatever is lost of 64 bits, one of them changes.
 FINGERPRINTS = [LEAST, MOST, 0, -1, 1, 42, 2**31, -(2**31), 2**32, 2**32 + 7, 4565828753376763011, -9169608108452805018]
 MANY = "SELECT '', hashint8extended(i, 1) FROM generate_series(1, 20000) AS i"
@@ -62,7 +63,8 @@ def assert_by_index(queryset: Any) -> None:
 @pytest.mark.parametrize("value", FINGERPRINTS)
 @pytest.mark.parametrize("argument", [int, Value, lambda value: Value(value, output_field=FingerprintField())])
 def test_all_64_bits_arrive(code: Any, value: int, argument: Any) -> None:
-    distance, similarity = Hamming("si", argument(value)), HammingSimilarity("si", argument(value))
+    distance = Hamming("si", argument(value))
+    similarity = HammingSimilarity("si", argument(value))
     rows = code.filter(name__gt="").annotate(distance=distance, similarity=similarity)
     found = {row.si: (row.distance, row.similarity) for row in rows}
     assert found == {si: (hamming(si, value), hamming_similarity(si, value)) for si in FINGERPRINTS}
@@ -259,9 +261,11 @@ def test_full_clean_says_it_before_the_database(migrated: Path) -> None:
 @pytest.mark.parametrize("using", ["default", "server"])
 @pytest.mark.parametrize("value", FINGERPRINTS)
 def test_near_codes_are_refused(migrated: Path, using: str, value: int) -> None:
-    hashes, constraint = Hash.objects.using(using), Hash._meta.constraints[0]
+    hashes = Hash.objects.using(using)
+    constraint = Hash._meta.constraints[0]
     hashes.create(si=value)
-    near, far = value ^ 0b111111, value ^ 0b1111111
+    near = value ^ 0b111111
+    far = value ^ 0b1111111
     with pytest.raises(ValidationError, match="That is known already."):
         constraint.validate(Hash, Hash(si=near), using=using)
     with pytest.raises(IntegrityError, match="no_near_hash"):

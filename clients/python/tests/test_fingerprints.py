@@ -145,7 +145,8 @@ def test_other_threads_run_meanwhile(function: Any) -> None:
     sys.setswitchinterval(1000)
     try:
         for _ in range(20):
-            begun, ended = Event(), Event()
+            begun = Event()
+            ended = Event()
             thread = Thread(target=call, args=(begun, ended))
             thread.start()
             begun.wait()

@@ -23,7 +23,8 @@ from simhash_pg.sqlalchemy import (
 )
 from texts import texts
 
-LEAST, MOST = -(2**63), 2**63 - 1
+LEAST = -(2**63)
+MOST = 2**63 - 1
 # Whatever is lost of 64 bits, one of them changes.
 FINGERPRINTS = [LEAST, MOST, 0, -1, 1, 42, 2**31, -(2**31), 2**32, 2**32 + 7, 4565828753376763011, -9169608108452805018]
 MANY = "SELECT '', hashint8extended(i, 1) FROM generate_series(1, 20000) AS i"

@@ -18,7 +18,9 @@ class Progress:
     """A bar on the terminal, in place; nothing if standard error is not a terminal."""
 
     def __init__(self, files: int, terminal: TextIO) -> None:
-        self.files, self.terminal, self.shown = files, terminal, terminal.isatty()
+        self.files = files
+        self.terminal = terminal
+        self.shown = terminal.isatty()
 
     def show(self, done: int, lines: int = 0) -> None:
         if self.shown:
@@ -37,7 +39,8 @@ class Program:
     """One run of the program. `failed` says whether any text had no result because of an error."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.options, self.failed = options, False
+        self.options = options
+        self.failed = False
         self.progress = Progress(len(options.files), sys.stderr)
         self.table = csv.writer(sys.stdout, lineterminator="\n")
 

@@ -194,7 +194,9 @@ class NearExclusion(ExclusionConstraint):
     default_violation_error_message = "Constraint “%(name)s” is violated: there is a near-duplicate."
 
     def __init__(self, *, field: str, radius: int, name: str, equal: Sequence[str] = (), **options: Any) -> None:
-        self.field, self.radius, self.equal = field, radius, list(equal)
+        self.field = field
+        self.radius = radius
+        self.equal = list(equal)
         ball = HammingBall(field, Value(radius, output_field=IntegerField()))
         others = [(other, "=") for other in self.equal]
         super().__init__(name=name, expressions=[(ball, "~"), *others], **options)

@@ -43,7 +43,9 @@ class PDQIndexInPostgres(SignalTypeIndex[T]):
         threshold: int = PDQ_CONFIDENT_MATCH_THRESHOLD,
     ) -> None:
         super().__init__()
-        self.conninfo, self.table, self.threshold = conninfo, table or f"pdq_{uuid4().hex}", threshold
+        self.conninfo = conninfo
+        self.table = table or f"pdq_{uuid4().hex}"
+        self.threshold = threshold
         self._connect()
         names = {"table": Identifier(self.table), "index": Identifier(f"{self.table}_code"), "bits": BITS_IN_PDQ}
         with self._connection.transaction():
