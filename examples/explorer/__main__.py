@@ -24,7 +24,8 @@ def main() -> int:
     parser.add_argument("--trust", default="", metavar="ROLE,ROLE",
                         help="roles, such as the table's owner, whose code may be executed with all of your privileges")
     options: dict[str, str] = {name: value for name, value in vars(parser.parse_args()).items() if value is not None}
-    port, trust = int(options.pop("port")), tuple(name for name in options.pop("trust").split(",") if name)
+    port = int(options.pop("port"))
+    trust = tuple(name for name in options.pop("trust").split(",") if name)
     try:
         table = find_table(Wanted(**options, trust=trust))
         server = Server(table, port)

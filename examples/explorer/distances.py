@@ -25,7 +25,8 @@ def distances(queries: Queries, fields: Fields) -> Page:
     )
     compared = "all others of the table"
     if sample.others is not None:
-        compared, first = f"{sample.others:,} others", queries.table.first_radius
+        compared = f"{sample.others:,} others"
+        first = queries.table.first_radius
         advice = html(
             '<p class="note part">The table has some {rows:,} documents. So {asked:,} of them were compared with {compared},'
             " and texts were not; <i>rows</i> is computed from that. For a table of this size, begin with radius"

@@ -55,7 +55,8 @@ def read_form(boundary: bytes, body: bytes) -> Fields:
         header = PART_HEADER.fullmatch(part, 0, end) if end >= 0 else None
         if not header:
             raise unknown()
-        name, content = header[1].decode("utf-8", "replace"), part[end + 4:]
+        name = header[1].decode("utf-8", "replace")
+        content = part[end + 4:]
         if len(content) > LARGEST_UPLOAD:
             raise too_large()
         # Browsers write the ends of lines as CR LF. Stored texts have LF, and passages would end at each.

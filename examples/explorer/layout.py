@@ -35,7 +35,9 @@ class Refused(Exception):
     """A requested page cannot be shown."""
 
     def __init__(self, status: int, title: str, advice: str) -> None:
-        self.status, self.title, self.advice = status, title, advice
+        self.status = status
+        self.title = title
+        self.advice = advice
         super().__init__(title)
 
 

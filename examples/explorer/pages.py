@@ -58,7 +58,9 @@ def field(queries: Queries, text: str, rows: int) -> Html:
 
 def search(queries: Queries, fields: Fields) -> Page:
     """Paste a text, and see its nearest documents."""
-    text, radius, plan = fields.get("text", ""), fields.radius(queries.table), "plan" in fields
+    text = fields.get("text", "")
+    radius = fields.radius(queries.table)
+    plan = "plan" in fields
     if text.strip():
         found = found_near(queries, text, radius, plan)
     else:
@@ -105,7 +107,8 @@ def shown_plan(statement: str, lines: list[str]) -> Html:
 
 def document(queries: Queries, fields: Fields) -> Page:
     """One document, and what is near it."""
-    shown, radius = wanted(queries, fields.get("key", "")), fields.radius(queries.table)
+    shown = wanted(queries, fields.get("key", ""))
+    radius = fields.radius(queries.table)
     rows = queries.nearest(shown.fingerprint)[0] if shown.fingerprint is not None else []
     others = [row for row in rows if row.key != shown.key]
     content = html(
@@ -130,7 +133,8 @@ def box(label: str, text: Html) -> Html:
 
 def compare(queries: Queries, fields: Fields) -> Page:
     """Two documents, or a pasted text and a document, with what they share."""
-    min_length, text = fields.number("min", 50, 1, 10_000), fields.get("text", "")
+    min_length = fields.number("min", 50, 1, 10_000)
+    text = fields.get("text", "")
     differences = fields.get("show") == "differences"
     first: Document | None
     own = None
@@ -223,7 +227,8 @@ def why(queries: Queries, a: Document, b: Document) -> Html:
     if a.fingerprint is None or b.fingerprint is None:
         return html('<p class="note">One of them has no {kind}, so there is no distance.</p>',
                     kind="code" if queries.table.is_bits else "words")
-    first, second = codes.bits_of(a.fingerprint), codes.bits_of(b.fingerprint)
+    first = codes.bits_of(a.fingerprint)
+    second = codes.bits_of(b.fingerprint)
     if len(first) != len(second):
         return html('<p class="note">One has {a} bits and the other {b}, so there is no distance.</p>',
                     a=len(first), b=len(second))
@@ -254,7 +259,8 @@ def features(explanation: dict[str, Any] | None) -> Html | None:
 
 def clusters(queries: Queries, fields: Fields) -> Page:
     """Groups of near-duplicates, each with the document that keeps it."""
-    radius, page = fields.radius(queries.table), fields.number("page", 1, 1, 1_000_000)
+    radius = fields.radius(queries.table)
+    page = fields.number("page", 1, 1, 1_000_000)
     after = fields.get("after", "")
     rows = queries.clusters(radius, page, after)
 
@@ -268,7 +274,8 @@ def clusters(queries: Queries, fields: Fields) -> Page:
         return f"{row.texts:,}" if row.texts > 1 else "copies", f"{row.members:,}", link
 
     if rows:
-        clusters, documents = int(rows[0].clusters), int(rows[0].documents)
+        clusters = int(rows[0].clusters)
+        documents = int(rows[0].documents)
         heads = ["#different", "#documents", "keeper"]
         found = html(
             '<p role="status">{clusters:,} clusters have {documents:,} documents. If each kept its first one,'
@@ -337,7 +344,8 @@ def pager(label: str, *links: tuple[str, str | None]) -> Html:
 
 def cluster(queries: Queries, fields: Fields) -> Page:
     """A keeper next to one of its duplicates, and the list of the others."""
-    radius, after = fields.radius(queries.table), fields.get("after", "")
+    radius = fields.radius(queries.table)
+    after = fields.get("after", "")
     keeper = wanted(queries, fields.get("keeper", ""))
     rows = queries.members(radius, after, keeper)
     if not rows:

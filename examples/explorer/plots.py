@@ -8,14 +8,19 @@ from math import log10
 from .markup import Html, html
 
 # Units of the picture; style.css scales it to the width of the window.
-WIDTH, HEIGHT = 640, 260
-LEFT, RIGHT, TOP, BOTTOM = 76, 14, 34, 30
+WIDTH = 640
+HEIGHT = 260
+LEFT = 76
+RIGHT = 14
+TOP = 34
+BOTTOM = 30
 
 
 def bars(id: str, title: str, unit: str, counts: Sequence[int], recommended: int | None) -> Html:
     """A bar for each distance, on a logarithmic scale: a few near pairs must show next to millions of others."""
     top = max([10, *counts])
-    inner, base = WIDTH - LEFT - RIGHT, HEIGHT - BOTTOM
+    inner = WIDTH - LEFT - RIGHT
+    base = HEIGHT - BOTTOM
     step = inner / len(counts)
 
     def height(count: int) -> float:

@@ -22,9 +22,12 @@ CLUSTERS = 20
 MEMBERS = 200
 FRAGMENTS = 100
 # Rows that are compared with all others, as hamming_histogram does by itself; and pairs of 64 bits, which take seconds.
-SAMPLE, LEAST_SAMPLE, COMPARED = 1_000, 100, 10**10
+SAMPLE = 1_000
+LEAST_SAMPLE = 100
+COMPARED = 10**10
 # Of a large table: rows, and others of 64 bits with which each is compared.
-ASKED, SAMPLED = 300, 30_000
+ASKED = 300
+SAMPLED = 30_000
 START: LiteralString = " AND {key} > %(after)s"
 
 MARK = 'StartSel="<mark>", StopSel="</mark>", Escape=html'
@@ -75,7 +78,9 @@ class Queries:
     LARGE = 200_000
 
     def __init__(self, table: Table, connection: Connection) -> None:
-        self.table, self.connection, self.functions = table, connection, find_functions(connection)
+        self.table = table
+        self.connection = connection
+        self.functions = find_functions(connection)
 
     def sql(self, template: LiteralString) -> psycopg.sql.Composed:
         return self.table.sql(self.functions, template)
@@ -323,7 +328,9 @@ WHERE {key} = c.key AND c.keeper <> c.key;
         found = self.connection.execute(query, {"percent": percent, "asked": ASKED, "others": others}).fetchall()
         if not found:
             return Sample([], 0)
-        pairs, so_far, levels = {row.distance: row.pairs for row in found}, 0, []
+        pairs = {row.distance: row.pairs for row in found}
+        so_far = 0
+        levels = []
         for distance in range(max(self.table.width or 0, max(pairs)) + 1):
             so_far += pairs.get(distance, 0)
             rows = so_far / found[0].asked * self.table.rows / found[0].others

@@ -45,11 +45,13 @@ ROUTES: dict[str, Callable[[Queries, Fields], Page]] = {
 # A browser shows an answer only after it has sent everything, so this much more is read and thrown away.
 LARGEST_REFUSED = 100_000_000
 # Bytes and lines of a request's header. A browser sends a few kB, most of it cookies of other servers of this machine.
-LARGEST_HEADER, MOST_LINES = 32_768, 100
+LARGEST_HEADER = 32_768
+MOST_LINES = 100
 # Requests that are received, answered or sent at once. Each has a thread. A browser sends up to six.
 MOST_CONNECTIONS = 32
 # The memory for a form is several times its size. Larger ones than this are received and answered four at a time.
-LARGEST_SMALL_FORM, MOST_LARGE_FORMS = 100_000, 4
+LARGEST_SMALL_FORM = 100_000
+MOST_LARGE_FORMS = 4
 # Seconds in which a request has to arrive, in which an answer has to be read, and that a large form waits for its turn.
 TIME_LIMIT = 30.0
 LOOPBACK = "127.0.0.1"
@@ -87,7 +89,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, table: Table, port: int) -> None:
-        self.table, self.turns = table, BoundedSemaphore(4)
+        self.table = table
+        self.turns = BoundedSemaphore(4)
         self.connections = BoundedSemaphore(MOST_CONNECTIONS)
         self.large_forms = BoundedSemaphore(MOST_LARGE_FORMS)
         super().__init__((LOOPBACK, port), Handler)
@@ -127,7 +130,8 @@ class Incoming(RawIOBase):
     """What a visitor sends, which has to arrive within a number of seconds, in however many pieces."""
 
     def __init__(self, connection: socket, seconds: float) -> None:
-        self.connection, self.seconds = connection, seconds
+        self.connection = connection
+        self.seconds = seconds
         self.begin()
 
     def begin(self) -> None:
@@ -155,11 +159,14 @@ class Header(BufferedIOBase):
     """
 
     def __init__(self, source: BufferedIOBase) -> None:
-        self.source, self.left, self.lines = source, LARGEST_HEADER, MOST_LINES
+        self.source = source
+        self.left = LARGEST_HEADER
+        self.lines = MOST_LINES
 
     def readline(self, size: int | None = -1, /) -> bytes:
         line = self.source.readline(-1 if size is None else size)
-        self.left, self.lines = self.left - len(line), self.lines - 1
+        self.left -= len(line)
+        self.lines -= 1
         if self.left < 0 or self.lines < 0:
             self.throw_away(line)
             raise HTTPException(f"A request may have {MOST_LINES} lines and {LARGEST_HEADER:,} bytes before its body.")
@@ -176,7 +183,8 @@ class Handler(BaseHTTPRequestHandler):
     """One request."""
 
     server: Server
-    server_version, sys_version = "explorer", ""
+    server_version = "explorer"
+    sys_version = ""
     timeout = TIME_LIMIT
 
     def setup(self) -> None:
@@ -257,7 +265,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host", "").split(":")[0] not in HOSTS:
             raise Refused(403, "This host name is not accepted", f"The explorer is at http://{LOOPBACK}.")
         # It cannot read an answer, but make us work. A link elsewhere may lead to the first page, which is quick.
-        site, origin = self.headers.get("Sec-Fetch-Site"), self.headers.get("Origin")
+        site = self.headers.get("Sec-Fetch-Site")
+        origin = self.headers.get("Origin")
         is_foreign = site not in {None, "same-origin", "none"} or (
             # The browser's own word counts for more: a form of ours may come with the origin null.
             origin not in {None, f"http://{self.headers.get('Host')}"} and site != "same-origin"

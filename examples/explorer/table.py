@@ -232,7 +232,10 @@ class Columns:
     """The columns of a table, by what they are for."""
 
     def __init__(self, connection: Connection, oid: int, table: str, functions: Functions) -> None:
-        self.connection, self.oid, self.table, self.functions = connection, oid, table, functions
+        self.connection = connection
+        self.oid = oid
+        self.table = table
+        self.functions = functions
         # By the names of the columns: the type behind any domains, and what it says beyond its name, such as a width.
         self.types: dict[str, tuple[str, int]] = {
             row.attname: (row.type, row.modifier)

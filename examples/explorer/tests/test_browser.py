@@ -20,7 +20,8 @@ from .corpus import HOSTILE, REPORTS
 
 REPORT = REPORTS["Ferry terminal closed"]
 # The key of the second version of the first report, and of the first hostile document.
-VERSION, ATTACK = 2, 17
+VERSION = 2
+ATTACK = 17
 PAGES = [
     "/", "/compare", "/compare?a=1&b=2", "/compare?a=1&b=2&show=differences", "/clusters?radius=10",
     "/cluster?radius=10&keeper=1", "/distances", "/document?key=1", f"/document?key={ATTACK + 2}", "/document?key=0",
@@ -202,7 +203,8 @@ def test_a_hostile_document_is_text(site: str, browser: Chrome, number: int) -> 
     title, text = HOSTILE[number]
     key = ATTACK + 2 * number
     visible = {ord(control): f"‹U+{ord(control):04X}›" for control in "\x01\x1b\x7f\x9b\u202c\u202e"}
-    title, shown = title.translate(visible), text.translate(visible)
+    title = title.translate(visible)
+    shown = text.translate(visible)
     addresses = [f"/document?key={key}", f"/compare?a={key}&b={key + 1}", f"/cluster?radius=20&keeper={key}"]
     for address in addresses:
         browser.get(site + address)

@@ -38,7 +38,8 @@ def copies(owner: psycopg.Connection) -> Iterator[str]:
     )
     letters = ["".join(chr(97 + (n * k) % 23) for k in range(3, 9)) for n in range(1, 60)]
     text = " ".join(letters)
-    version, other = text.replace(letters[3], "other"), " ".join(reversed(letters[:40]))
+    version = text.replace(letters[3], "other")
+    other = " ".join(reversed(letters[:40]))
     texts = [LONG * 2] * 5 + [text, text, version, version, text] + ["Tiny one"] * 2 + [other]
     owner.cursor().executemany(
         "INSERT INTO copies VALUES (%s, %s, %s)", [(n, f"row {n}", text) for n, text in enumerate(texts, 1)])
