@@ -7,10 +7,21 @@
 
 use super::catalog::families::strategy_in;
 use super::code::CodeType;
+use super::code::ball::HammingBall;
 use super::nodes::Tagged;
 use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
+
+/// The length of a type whose values have different lengths, as PostgreSQL writes it.
+const VARIABLE_LENGTH: i32 = -1;
+
+/// How PostgreSQL passes the values of a type.
+#[derive(Clone, Copy, PartialEq)]
+enum Passed {
+    ByValue,
+    ByReference,
+}
 
 /// A node of an expression tree: a value, a condition, or another node.
 #[derive(Clone, Copy, PartialEq)]
@@ -187,23 +198,43 @@ impl<'p> Expr<'p> {
     }
 
     pub(crate) fn integer(value: i32) -> Self {
-        Self::constant(pg_sys::INT4OID, size_of::<i32>() as i32, value.into())
+        Self::constant(pg_sys::INT4OID, size_of::<i32>() as i32, Passed::ByValue, value.into())
     }
 
     pub(crate) fn double(value: f64) -> Self {
-        Self::constant(pg_sys::FLOAT8OID, size_of::<f64>() as i32, value.to_bits().into())
+        Self::constant(pg_sys::FLOAT8OID, size_of::<f64>() as i32, Passed::ByValue, value.to_bits().into())
     }
 
     /// A code of this type.
     pub(crate) fn code(codes: CodeType, value: Datum) -> Self {
-        Self::constant(codes.oid(), codes.kind().bits.map_or(-1, |bits| (bits / u8::BITS) as i32), value)
+        match codes.kind().bits {
+            Some(bits) => Self::constant(codes.oid(), (bits / u8::BITS) as i32, Passed::ByValue, value),
+            None => Self::constant(codes.oid(), VARIABLE_LENGTH, Passed::ByReference, value),
+        }
     }
 
-    /// A constant of a type of this length. Types of variable length have -1, and are passed by reference.
-    fn constant(type_: Oid, length: i32, value: Datum) -> Self {
-        let (no_modifier, none) = (-1, pg_sys::InvalidOid);
+    /// The ball around a constant code with a constant radius, if both are constants: what PostgreSQL would
+    /// compute from a call of `hamming_ball`. The type is the one of balls of these codes.
+    pub(crate) fn ball(codes: CodeType, ball_type: Oid, center: Self, radius: Self) -> Option<Self> {
+        debug_assert_eq!((CodeType::of(center.type_()), radius.type_()), (Some(codes), pg_sys::INT4OID));
+        let center = center.value()?;
+        let radius = radius.value()?;
+        // SAFETY: the center is a code of this type.
+        let ball = unsafe { codes.write_ball(center, radius.value() as i32) };
+        let length = if codes.is_integer() { size_of::<HammingBall>() as i32 } else { VARIABLE_LENGTH };
+        Some(Self::constant(ball_type, length, Passed::ByReference, ball))
+    }
+
+    /// A constant of a type of this length.
+    fn constant(type_: Oid, length: i32, passed: Passed, value: Datum) -> Self {
+        const NO_MODIFIER: i32 = -1;
+        let no_collation = pg_sys::InvalidOid;
+        let is_null = false;
+        let by_value = passed == Passed::ByValue;
         // SAFETY: the callers pass values of these types.
-        unsafe { Self::new(pg_sys::makeConst(type_, no_modifier, none, length, value, false, length > 0)) }
+        unsafe {
+            Self::new(pg_sys::makeConst(type_, NO_MODIFIER, no_collation, length, value, is_null, by_value))
+        }
     }
 }
 

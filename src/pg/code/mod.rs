@@ -4,6 +4,7 @@ pub(crate) mod ball;
 pub(crate) mod bits;
 pub(crate) mod list;
 
+use super::call::allocate;
 use ball::{BitBall, HammingBall};
 use bits::Bits;
 use hamming::code;
@@ -107,6 +108,19 @@ impl CodeType {
             Some(bits) => Code::Integer(datum.value() as u64 & u64::MAX >> (u64::BITS - bits), bits),
             // SAFETY: the value is a string of bits, as the caller promises.
             None => Code::Bits(unsafe { Bits::of(datum) }),
+        }
+    }
+
+    /// A ball of codes of this type, in the current memory context.
+    ///
+    /// # Safety
+    /// The center must be a code of this type.
+    pub(crate) unsafe fn write_ball(self, center: Datum, radius: i32) -> Datum {
+        if self.is_integer() {
+            allocate(HammingBall::new(center.value() as i64, radius))
+        } else {
+            // SAFETY: the center is a string of bits, as the caller promises.
+            BitBall { center: unsafe { Bits::of(center) }, radius }.datum()
         }
     }
 
