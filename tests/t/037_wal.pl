@@ -1,4 +1,4 @@
-# The records that src/pg/storage/wal.rs writes by itself are what PostgreSQL's generic_redo reads, for each kind of change.
+# The records that crates/pg_border/src/storage/wal.rs writes by itself are what PostgreSQL's generic_redo reads, for each kind of change.
 #
 # Records have no images of pages (full_page_writes = off), except those of pages that are replaced, so that replay applies
 # each list of (offset, length, bytes). A standby compares each page after each record with the primary's
