@@ -27,6 +27,12 @@ unsafe impl Number for i32 {}
 // SAFETY: elements of a bigint[] are eight bytes each.
 unsafe impl Number for i64 {}
 
+/// The bytes of numbers.
+pub fn bytes_of<T: Number>(numbers: &[T]) -> &[u8] {
+    // SAFETY: numbers are bytes, without padding between them.
+    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
+}
+
 /// The header of an array with one dimension and no NULL. Elements of up to 8 bytes are aligned behind it.
 #[repr(C)]
 struct Header {
@@ -48,11 +54,10 @@ pub fn new_array<T: Number>(numbers: &[T]) -> pg_sys::Datum {
     let array = pg_sys::ArrayType { vl_len_: 0, ndim: 1, dataoffset: 0, elemtype: element };
     let header = Header { array, length: numbers.len() as c_int, lower_bound: 1 };
     let bytes = size_of_val(numbers);
-    // SAFETY: numbers are bytes. The memory has room for the header in front of them, and is aligned for any
-    // type. The lengths fit, since palloc refuses a GB.
+    // SAFETY: the memory has room for the header in front of the numbers, and is aligned for any type. The
+    // lengths fit, since palloc refuses a GB.
     unsafe {
-        let numbers = std::slice::from_raw_parts(numbers.as_ptr().cast(), bytes);
-        let place = filled(size_of::<Header>(), &[numbers], &[]);
+        let place = filled(size_of::<Header>(), &[bytes_of(numbers)], &[]);
         place.cast::<Header>().write(header);
         pgrx::set_varsize_4b(place.cast(), (size_of::<Header>() + bytes) as i32);
         place.into()

@@ -79,7 +79,6 @@ functions!(A 0, B 1, C 2, D 3, E 4, G 5, H 6, I 7);
 pub type Utf8<'a> = Cow<'a, str>;
 
 /// Defines how a value of a type is read from a datum and written to one.
-#[macro_export]
 macro_rules! sql_value {
     ($type:ty $(, read: |$datum:ident| $read:expr)? $(, write: |$value:ident| $write:expr)?) => {
         $(impl $crate::call::Argument for $type {
@@ -98,7 +97,7 @@ macro_rules! sql_value {
         })?
     };
 }
-pub use sql_value;
+pub(crate) use sql_value;
 
 sql_value!(Datum, read: |datum| datum, write: |datum| datum);
 sql_value!((), write: |_none| Datum::null());

@@ -120,7 +120,7 @@ unsafe fn counts<'a>(index: pg_sys::Relation) -> Option<&'a mut pg_sys::PgStat_T
 }
 
 /// Returns how much memory the processes of a scan share. Since 17 and 18, there are further arguments.
-pub unsafe extern "C-unwind" fn size_shared<T>(
+pub extern "C-unwind" fn size_shared<T>(
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))] _index: pg_sys::Relation,
     #[cfg(not(any(feature = "pg15", feature = "pg16")))] _keys: i32,
     #[cfg(not(any(feature = "pg15", feature = "pg16")))] _order_bys: i32,

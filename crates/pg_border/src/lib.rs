@@ -23,6 +23,7 @@ pub mod interrupts;
 pub mod join_tree;
 pub mod memory;
 pub mod nodes;
+pub mod numeric;
 pub mod open_index;
 pub mod planner;
 pub mod progress;

@@ -87,12 +87,12 @@ impl<'p> Planner<'p> {
         self.estimated(expr).value()
     }
 
-    /// Whether an expression contains columns, and all of them are of these relations.
-    pub fn is_of(self, expr: Expr, relations: pg_sys::Relids) -> bool {
-        // SAFETY: the expression belongs to the query, and the argument is a set of relations.
+    /// Whether an expression contains columns, and all of them are of this relation, which may be a join.
+    pub fn is_of(self, expr: Expr, relation: Relation) -> bool {
+        // SAFETY: the expression and the relation belong to the query.
         unsafe {
             let mentioned = pg_sys::pull_varnos(self.pointer(), expr.pointer());
-            !mentioned.is_null() && pg_sys::bms_is_subset(mentioned, relations)
+            !mentioned.is_null() && pg_sys::bms_is_subset(mentioned, relation.relids)
         }
     }
 
