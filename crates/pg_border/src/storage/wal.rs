@@ -15,7 +15,9 @@
 
 use super::guard::ExclusivePage;
 use crate::compat::new_file_transaction;
+use crate::report::UnwrapOrReport;
 use hamming_index::page::Edit;
+use hamming_index::store::{NumberedPage, check_changed_pages};
 use pgrx::pg_sys;
 
 /// The part of a record about one page.
@@ -43,9 +45,12 @@ pub(super) unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
     }
 }
 
-/// Changes up to four locked pages. They must be in the order in which pages are locked: replay locks them in
+/// Changes up to four locked pages. More pages are an error, and none of them is changed, because recovery has
+/// an array of four. They must be in the order in which pages are locked: replay locks them in
 /// this order, and so cannot deadlock with readers on a standby.
 pub(super) fn commit(changes: &mut [(&mut ExclusivePage<'_>, Edit)], is_logged: bool) {
+    check_changed_pages(changes.len()).unwrap_or_report();
+    debug_assert!(are_different(changes), "a record has each page once");
     // Nothing may fail once pages begin to change, so memory is allocated before.
     let registered: Vec<Registered> = changes.iter().map(|(page, edit)| register(page, edit)).collect();
     // SAFETY: the buffers are pinned and exclusively locked. In the critical section, pages, buffers and WAL
@@ -64,6 +69,11 @@ pub(super) fn commit(changes: &mut [(&mut ExclusivePage<'_>, Edit)], is_logged: 
         }
         pg_sys::CritSectionCount -= 1;
     }
+}
+
+fn are_different(changes: &[(&mut ExclusivePage<'_>, Edit)]) -> bool {
+    let numbers = || changes.iter().map(|(page, _)| page.page_number());
+    numbers().enumerate().all(|(place, number)| numbers().take(place).all(|other| other != number))
 }
 
 fn register(page: &ExclusivePage<'_>, edit: &Edit) -> Registered {
