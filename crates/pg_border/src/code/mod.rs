@@ -5,7 +5,7 @@ pub mod bits;
 mod gist_key;
 pub mod list;
 
-use super::call::allocate;
+use crate::call::allocate;
 use ball::{BitBall, HammingBall};
 use bits::Bits;
 use hamming::code;
