@@ -25,8 +25,8 @@ unexport CARGO_BUILD_TARGET CARGO_TARGET_DIR
 pg_major = $(shell $(PG_CONFIG) --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/')
 pg_features = --no-default-features --features pg$(pg_major)
 
-# All crates except the extension itself. They can be compiled and tested without PostgreSQL.
-pure_crates = --workspace --exclude simhash_pg
+# All crates except the extension and its border to PostgreSQL. They can be compiled and tested without PostgreSQL.
+pure_crates = --workspace --exclude simhash_pg --exclude pg_border
 
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/conditions.sql sql/code.sql sql/gist.sql sql/hamming.sql \

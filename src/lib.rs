@@ -1,25 +1,24 @@
 //! simhash_pg: similarity fingerprints of text in PostgreSQL, and exact search for near-duplicates.
 //!
 //! This crate is the PostgreSQL side: it unpacks arguments, calls the pure crates under `crates/`, and packs
-//! results. It has six parts, each of which uses only parts below it:
+//! results. It has five parts, each of which uses only parts below it:
 //!
 //! - [`sql`]: the functions that users call, in files named after those in `sql/`, which declare them
 //! - [`exec`]: what the executor runs for us, the near join
 //! - [`plan`]: what the planner does with conditions on distances, and the plan of a near join
 //! - [`index`]: the operator classes and the access method
 //! - [`estimate`]: how many rows a condition finds, and what a search costs
-//! - [`pg`]: the border to PostgreSQL itself
+//!
+//! The border to PostgreSQL itself is the crate `crates/pg_border`, which is called [`pg`] here.
 #![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
 
 mod estimate;
 mod exec;
 mod index;
-mod pg;
 mod plan;
 mod sql;
 
-// `#[pg_guard]` looks here for the wrapper of imported functions.
-use pgrx::pg_sys::ffi;
+use pg_border as pg;
 
 pgrx::pg_module_magic!(name, version);
 

@@ -1,4 +1,5 @@
-# PostgreSQL's generic_redo replays the records that src/pg/storage/wal.rs writes, for each kind of change.
+# PostgreSQL's generic_redo replays the records that crates/pg_border/src/storage/wal.rs writes, for each kind of
+# change.
 #
 # Records do not contain images of pages (full_page_writes = off), except those of pages that are replaced, so that each
 # list of (offset, length, bytes) is applied. A standby compares each page with the primary's after each record

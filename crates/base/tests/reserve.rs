@@ -5,7 +5,7 @@
 use reserve::Reserve;
 use std::alloc::Layout;
 
-#[path = "../../../src/pg/reserve.rs"]
+#[path = "../../pg_border/src/reserve.rs"]
 mod reserve;
 
 /// Blocks of all sizes and alignments: each keeps what was written to it until it is given back, and there is

@@ -2,7 +2,23 @@
 
 use crate::key::RowId;
 use crate::page::{Edit, Page, PageNumber};
+use base::{Problem, ProblemKind};
 use std::ops::Deref;
+
+/// The most pages that change together. It is the number of pages that a record of PostgreSQL's generic WAL
+/// can have: recovery reads a record into an array of as many.
+pub const MAX_CHANGED_PAGES: usize = 4;
+
+/// Refuses a change of more pages than a record can have. Each [`Store`] that writes such records calls it
+/// before it changes anything.
+pub fn check_changed_pages(pages: usize) -> Result<(), Problem> {
+    if pages <= MAX_CHANGED_PAGES {
+        return Ok(());
+    }
+    let message = format!("maximum number {MAX_CHANGED_PAGES} of generic xlog buffers is exceeded");
+    Err(Problem::new(ProblemKind::TooLarge, message)
+        .with_detail(format!("A change of an index has {pages} pages. Nothing was changed.")))
+}
 
 /// A store of pages. A page stays locked as long as the value that is returned for it.
 ///
@@ -47,8 +63,8 @@ pub trait Store {
     /// page is locked.
     fn release(&self, page: Self::Exclusive<'_>);
 
-    /// Changes up to four pages atomically: after a crash all of them are changed or none. The pages must be
-    /// in the order in which they may be locked.
+    /// Changes up to [`MAX_CHANGED_PAGES`] pages atomically: after a crash all of them are changed or none. The
+    /// pages must be in the order in which they may be locked.
     fn commit(&self, changes: &mut [(&mut Self::Exclusive<'_>, Edit)]);
 
     /// Whether pages come from far away, so that [`prefetch`](Self::prefetch) helps.
@@ -75,4 +91,17 @@ pub trait Store {
 pub trait NumberedPage {
     /// The number of the page.
     fn page_number(&self) -> PageNumber;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fifth_page_is_refused() {
+        (0..=MAX_CHANGED_PAGES).for_each(|pages| check_changed_pages(pages).unwrap());
+        let problem = check_changed_pages(MAX_CHANGED_PAGES + 1).unwrap_err();
+        assert_eq!(problem.message, "maximum number 4 of generic xlog buffers is exceeded");
+        assert_eq!(problem.detail.unwrap(), "A change of an index has 5 pages. Nothing was changed.");
+    }
 }

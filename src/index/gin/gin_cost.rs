@@ -16,6 +16,7 @@ use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::compat::set_cost_function;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::planner::{PlannedIndex, Planner};
+use crate::pg::varlena::content;
 use pg_sys::{IndexClause, Oid, RestrictInfo};
 use pgrx::pg_sys;
 use text::sketch::threshold::LeastShared;
@@ -151,7 +152,7 @@ impl KeyEstimate {
             return Some(Self { values: values_of(Some(planner), known), sizes: 0.0 });
         }
         // SAFETY: the type of the value is sketch_query.
-        let SketchQuery { threshold, values } = unsafe { SketchQuery::of(datum) };
+        let SketchQuery { threshold, values } = SketchQuery::of(unsafe { content(datum) });
         let sizes = match threshold.least_shared(values.len()) {
             LeastShared::Unknown | LeastShared::Never => return None,
             LeastShared::Exactly(_) => 0,

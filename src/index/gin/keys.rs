@@ -90,7 +90,7 @@ impl SearchedKeys {
         match call.smallint(2) {
             OVERLAP => Self::of_values(distinct(&without_nulls(&sketch(call, 0))?)?, 1),
             // SAFETY: the operator with this strategy has a sketch_query as its right argument.
-            MATCHES => Self::of_query(unsafe { SketchQuery::read(call, 0) }),
+            MATCHES => Self::of_query(SketchQuery::of(unsafe { <&[u8]>::read(call, 0) })),
             strategy => Err(error::unknown_strategy(strategy)).unwrap_or_report(),
         }
     }

@@ -1,12 +1,12 @@
 //! The type `sketch_query`: a sketch, and a least share of common values.
 
-use crate::pg::array::distinct;
-use crate::pg::call::{Call, pg_functions, sql_value};
+use crate::pg::array::{bytes_of, distinct};
+use crate::pg::call::{Call, Returned, pg_functions};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError, UnwrapOrReport};
 use crate::pg::sketch::shareable;
-use crate::pg::varlena::{c_string, content, new_value};
+use crate::pg::varlena::{c_string, new_value};
 use base::{Limit, beat_every, collect, grow_text};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::pg_sys::{self, Datum};
@@ -35,11 +35,8 @@ pub(super) struct SketchQuery {
 }
 
 impl SketchQuery {
-    /// # Safety
-    /// The datum must be of type sketch_query.
-    pub(super) unsafe fn of(datum: Datum) -> Self {
-        // SAFETY: the type has variable length.
-        let content = unsafe { content(datum) };
+    /// The query in a value of type sketch_query, which has this content.
+    pub(super) fn of(content: &[u8]) -> Self {
         let (words, _) = content.as_chunks();
         let word = |index: usize| words.get(index).copied().map_or(0, i64::from_ne_bytes);
         let measure = MEASURES[word(0).clamp(0, 2) as usize];
@@ -50,18 +47,18 @@ impl SketchQuery {
     }
 
     /// A new datum in the current memory context.
-    fn datum(self) -> Datum {
+    fn value(self) -> Datum {
         let measure = number_of(self.threshold.measure);
         let least = self.threshold.least.to_bits().to_ne_bytes();
-        // SAFETY: the slice has the bytes of the values, which have no padding.
-        let values = unsafe {
-            std::slice::from_raw_parts(self.values.as_ptr().cast(), size_of_val(self.values.as_slice()))
-        };
-        new_value(&[&(measure as u64).to_ne_bytes(), &least, values])
+        new_value(&[&(measure as u64).to_ne_bytes(), &least, bytes_of(&self.values)])
     }
 }
 
-sql_value!(SketchQuery, read: |query| Self::of(query), write: |query| query.datum());
+impl Returned for SketchQuery {
+    fn datum(self, _: Call) -> Datum {
+        self.value()
+    }
+}
 
 /// An argument of type bigint[]. Another operator class may name the function for another type, which raises
 /// an error.
@@ -97,8 +94,8 @@ const VALUE_LETTERS: usize = 21;
 /// How many values are written between two checks for interrupts.
 const STRIDE: usize = 1 << 14;
 
-fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
-    let SketchQuery { threshold: Threshold { measure, least }, values } = query;
+fn sketch_query_out(query: &[u8]) -> Result<Datum, SqlError> {
+    let SketchQuery { threshold: Threshold { measure, least }, values } = SketchQuery::of(query);
     let measure = match measure {
         Measure::Similarity => "similarity",
         Measure::OfQuery => "share",
@@ -118,7 +115,8 @@ fn sketch_query_out(query: SketchQuery) -> Result<Datum, SqlError> {
 }
 
 /// Whether a sketch has the share; NULL if the share is undefined.
-fn sketch_matches(call: Call, query: SketchQuery) -> Result<Option<bool>, SqlError> {
+fn sketch_matches(call: Call, query: &[u8]) -> Result<Option<bool>, SqlError> {
+    let query = SketchQuery::of(query);
     let sketch = sketch(call, 0);
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     let overlap = Overlap::of(sketch, &query.values, &mut check_for_interrupts)?;

@@ -1,21 +1,12 @@
 //! Keys: the type `gist_hamming_key`, and conversions between values and keys.
 
 use super::check::{Procedure, check};
-use crate::pg::call::{Call, allocate, pg_functions, sql_value};
+use crate::pg::call::{Call, allocate, pg_functions};
 use crate::pg::error;
 use crate::pg::report::SqlError;
 use crate::pg::varlena::c_string;
 use hamming_index::BoundingBox;
 use pgrx::pg_sys::{self, Datum};
-
-/// The length and the alignment that `sql/gist.sql` declares.
-const _: () = assert!(size_of::<BoundingBox>() == 16 && align_of::<BoundingBox>() == 8);
-
-sql_value!(
-    BoundingBox,
-    read: |bounds| bounds.cast_mut_ptr::<Self>().read(),
-    write: |bounds| allocate(bounds)
-);
 
 /// The GiST entry that a function was called with.
 pub(super) fn entry<'a>(call: Call) -> &'a pg_sys::GISTENTRY {

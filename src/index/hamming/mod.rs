@@ -1,7 +1,7 @@
 //! `sql/hamming.sql`: the access method `hamming`, exact search by Hamming distance.
 //!
 //! The algorithm is in `crates/hamming_index`. The files here have the functions that PostgreSQL needs of an
-//! access method. Pages and WAL are in `src/pg/storage/`.
+//! access method. Pages and WAL are in `crates/pg_border/src/storage/`.
 #![allow(clippy::too_many_arguments, reason = "Postgres says what its callbacks are called with")]
 
 mod build;

@@ -73,15 +73,22 @@ impl<'p> IndexRequest<'p> {
 
     /// The condition `stored operator query`, if the index can be searched for that query.
     pub(super) fn answer(self, operator: Oid, [stored, query]: [Expr<'p>; 2], is_lossy: bool) -> Datum {
+        let Some(query) = self.searched_for(query) else { return NO };
+        self.0.lossy = is_lossy;
+        Exprs::of(&[Expr::operator(operator, pg_sys::BOOLOID, stored, query)]).pointer().into()
+    }
+
+    /// What the index is searched for, as a constant if it can be computed now; `None` if it changes from row
+    /// to row of the index's table.
+    fn searched_for(&self, query: Expr<'p>) -> Option<Expr<'p>> {
+        if query.is::<pg_sys::Const>() {
+            return Some(query);
+        }
+        let root = self.0.root;
         // SAFETY: a request has the query that is being planned, and the index.
         unsafe {
-            let root = self.0.root;
-            if !pg_sys::is_pseudo_constant_for_index(root, query.pointer(), self.0.index) {
-                return NO;
-            }
-            let query = Expr::new(pg_sys::eval_const_expressions(root, query.pointer()));
-            self.0.lossy = is_lossy;
-            Exprs::of(&[Expr::operator(operator, pg_sys::BOOLOID, stored, query)]).pointer().into()
+            pg_sys::is_pseudo_constant_for_index(root, query.pointer(), self.0.index)
+                .then(|| Expr::new(pg_sys::eval_const_expressions(root, query.pointer())))
         }
     }
 }

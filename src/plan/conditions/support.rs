@@ -72,7 +72,9 @@ fn index_condition(request: IndexRequest) -> Option<Datum> {
     if !is_ours(function_of(contained), oids.codes.kind().within_ball) {
         return None;
     }
-    let ball = Expr::function(oids.ball, oids.ball_type, &[center, radius]);
+    // PostgreSQL would compute the ball of constants by its executor, once for each time that it asks.
+    let ball = Expr::ball(oids.codes, oids.ball_type, center, radius)
+        .unwrap_or_else(|| Expr::function(oids.ball, oids.ball_type, &[center, radius]));
     Some(request.answer(contained, [key, ball], false))
 }
 

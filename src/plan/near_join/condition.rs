@@ -84,7 +84,7 @@ impl<'p> NearCondition<'p> {
             }
         };
         let Within { a, b, .. } = within;
-        let are_of = |a, b| planner.is_of(a, outer.relids) && planner.is_of(b, inner.relids);
+        let are_of = |a, b| planner.is_of(a, outer) && planner.is_of(b, inner);
         let first = match () {
             () if are_of(a, b) => Side::Outer,
             () if are_of(b, a) => Side::Inner,

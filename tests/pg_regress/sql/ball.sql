@@ -25,3 +25,16 @@ SELECT '<0,3>'::hamming_ball ~ '<7,3>' AS near, '<0,3>'::hamming_ball ~ '<15,3>'
 -- conditions as the planner writes them, for limits of any numeric type
 SELECT k, hamming_radius_le(k), hamming_radius_lt(k)
 FROM unnest('{-9223372036854775808,-1,0,1,6,64,65,9223372036854775807}'::bigint[]) AS k;
+-- the planner asks whether the operator's function is ours, keeps the answer, and forgets it when functions change
+CREATE TABLE coded (code bigint);
+CREATE INDEX ON coded USING hamming (code);
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT FROM coded WHERE hamming(code, 42) <= 6;
+BEGIN;
+CREATE OR REPLACE FUNCTION hamming_ball_contained(bigint, hamming_ball) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE BEGIN ATOMIC SELECT false; END;
+EXPLAIN (COSTS OFF) SELECT FROM coded WHERE hamming(code, 42) <= 6;
+ROLLBACK;
+EXPLAIN (COSTS OFF) SELECT FROM coded WHERE hamming(code, 42) <= 6;
+RESET enable_seqscan;
+DROP TABLE coded;

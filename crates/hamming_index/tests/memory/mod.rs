@@ -6,7 +6,7 @@ use hamming_index::build::{BuildTarget, Builder, KeyWithTail, Runs, create};
 use hamming_index::key::{Filter, IndexKey, RowId};
 use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
 use hamming_index::radius_division::SearchCosts;
-use hamming_index::store::{NumberedPage, Store};
+use hamming_index::store::{NumberedPage, Store, check_changed_pages};
 use hamming_index::{CodeBall, CodeLookup, Damage, Index, IndexSearch, Layout, SearchHit, SearchQuery};
 use std::cell::Cell;
 use std::ops::Deref;
@@ -404,7 +404,7 @@ impl Store for Memory {
     }
 
     fn commit(&self, changes: &mut [(&mut ExclusivePage<'_>, Edit)]) {
-        assert!(changes.len() <= 4);
+        check_changed_pages(changes.len()).unwrap();
         for (locked, edit) in changes {
             locked.page.apply(edit);
         }

@@ -1,0 +1,8 @@
+//! Reads the catalog: our functions, operators and types.
+
+pub mod families;
+mod lookup;
+pub mod oids;
+pub mod ours;
+pub mod sketch_oids;
+pub mod strategy;

@@ -1,0 +1,21 @@
+//! The outer joins that can make a column or a PlaceHolderVar NULL: its `varnullingrels`. 15 has none.
+
+use crate::expr::Expr;
+
+/// Columns of PostgreSQL 15 have no such set.
+#[cfg(feature = "pg15")]
+pub fn name_outer_joins_of(_: Expr, _: Expr) {}
+
+/// Copies `varnullingrels` from one column, or one PlaceHolderVar, to another.
+#[cfg(not(feature = "pg15"))]
+pub fn name_outer_joins_of(node: Expr, other: Expr) {
+    use pgrx::pg_sys::{PlaceHolderVar, Var};
+    // SAFETY: the tags were checked, and nobody has a reference to these nodes.
+    unsafe {
+        if let (true, Some(other)) = (node.is::<Var>(), other.cast::<Var>()) {
+            (*node.pointer().cast::<Var>()).varnullingrels = other.varnullingrels;
+        } else if let (true, Some(other)) = (node.is::<PlaceHolderVar>(), other.cast::<PlaceHolderVar>()) {
+            (*node.pointer().cast::<PlaceHolderVar>()).phnullingrels = other.phnullingrels;
+        }
+    }
+}

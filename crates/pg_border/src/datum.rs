@@ -1,0 +1,109 @@
+//! Values of any type, and copies that outlive the values.
+#![allow(non_snake_case, reason = "names of PostgreSQL's own")]
+
+use base::{OutOfMemory, push};
+use pgrx::{PgMemoryContexts, pg_sys, varlena};
+use std::ffi::CStr;
+
+/// Declared in datum.h, which pgrx leaves out.
+mod header {
+    use pgrx::{pg_guard, pg_sys};
+    use std::ffi::c_int;
+
+    #[pg_guard]
+    unsafe extern "C-unwind" {
+        fn datumCopy(value: pg_sys::Datum, by_value: bool, length: c_int) -> pg_sys::Datum;
+        fn datumGetSize(value: pg_sys::Datum, by_value: bool, length: c_int) -> usize;
+    }
+}
+use header::{datumCopy, datumGetSize};
+
+/// How values of a type are stored and passed: their length, and whether by value.
+#[derive(Clone, Copy)]
+pub struct DatumLayout {
+    length: i16,
+    /// Whether a datum is the value itself, and not a pointer to it.
+    pub by_value: bool,
+}
+
+impl DatumLayout {
+    /// The layout of the values of a type.
+    pub fn of(type_: pg_sys::Oid) -> Self {
+        let mut layout = Self { length: 0, by_value: false };
+        // SAFETY: the function looks a type up.
+        unsafe { pg_sys::get_typlenbyval(type_, &raw mut layout.length, &raw mut layout.by_value) };
+        layout
+    }
+
+    /// Copies a value to the current memory context.
+    ///
+    /// # Safety
+    /// The value must be of this type.
+    pub unsafe fn copy(self, value: pg_sys::Datum) -> pg_sys::Datum {
+        // SAFETY: the value is of this type, as the caller promises.
+        unsafe { datumCopy(value, self.by_value, self.length.into()) }
+    }
+
+    /// The bytes of a value that is passed by reference. For a TOAST pointer, they are the pointer's. An
+    /// expanded value is copied to the current memory context.
+    ///
+    /// # Safety
+    /// The value must be of this type, and live as long as the lifetime says.
+    pub unsafe fn bytes<'a>(self, value: pg_sys::Datum) -> &'a [u8] {
+        // SAFETY: the value is of this type, as the caller promises.
+        unsafe {
+            match self.length {
+                -1 => {
+                    let is_elsewhere = varlena::varatt_is_1b_e(value.cast_mut_ptr());
+                    let value = if is_elsewhere { self.copy(value) } else { value };
+                    let bytes = varlena::varsize_any(value.cast_mut_ptr());
+                    std::slice::from_raw_parts(value.cast_mut_ptr(), bytes)
+                }
+                -2 => CStr::from_ptr(value.cast_mut_ptr()).to_bytes_with_nul(),
+                length => std::slice::from_raw_parts(value.cast_mut_ptr(), length as usize),
+            }
+        }
+    }
+}
+
+/// A list of values of one type. They live in the memory context in which the list was created.
+pub struct KeptValues {
+    layout: DatumLayout,
+    memory: pg_sys::MemoryContext,
+    values: Vec<pg_sys::Datum>,
+}
+
+impl KeptValues {
+    /// An empty list of values of a type.
+    pub fn new(type_: pg_sys::Oid) -> Self {
+        // SAFETY: there is a current memory context.
+        let memory = unsafe { pg_sys::CurrentMemoryContext };
+        Self { layout: DatumLayout::of(type_), memory, values: Vec::new() }
+    }
+
+    /// Adds a copy of a value. Returns the number of bytes of the copy.
+    ///
+    /// # Safety
+    /// The value must be of the type.
+    pub unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
+        let DatumLayout { length, by_value } = self.layout;
+        // SAFETY: the value is of the type, as the caller promises. A toasted value is copied detoasted.
+        let (copy, size) = unsafe {
+            PgMemoryContexts::For(self.memory).switch_to(|_| {
+                let copy = if length == -1 {
+                    pg_sys::Datum::from(pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr()))
+                } else {
+                    self.layout.copy(value)
+                };
+                (copy, if by_value { 0 } else { datumGetSize(copy, by_value, length.into()) })
+            })
+        };
+        push(&mut self.values, copy)?;
+        Ok(size + size_of::<pg_sys::Datum>())
+    }
+
+    /// A value, by its number in the order in which the values were added.
+    pub fn get(&self, number: usize) -> pg_sys::Datum {
+        self.values[number]
+    }
+}

@@ -1,0 +1,18 @@
+//! PostgreSQL's settings.
+
+use pgrx::pg_sys;
+
+/// The value of a setting, by the name of its variable: `setting!(work_mem)`.
+#[macro_export]
+macro_rules! setting {
+    ($name:ident) => {
+        // SAFETY: the setting is a number, and only this thread changes it.
+        unsafe { pgrx::pg_sys::$name }
+    };
+}
+pub use setting;
+
+pub(super) fn database_encoding() -> pg_sys::pg_enc::Type {
+    // SAFETY: the session is connected to a database, which has an encoding.
+    unsafe { pg_sys::GetDatabaseEncoding() as pg_sys::pg_enc::Type }
+}
