@@ -18,6 +18,12 @@ pub fn temporary_file() -> SqlError {
         .set_detail("The file is shorter than what was written to it, or damaged.")
 }
 
+/// A temporary file is used although the statement that has written it has failed.
+pub fn temporary_file_is_closed() -> SqlError {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, "could not read from temporary file")
+        .set_detail("The file was closed because its transaction or subtransaction has failed.")
+}
+
 /// The input function of a type whose values are only made by functions.
 pub fn no_input(type_name: &str) -> SqlError {
     report(Code::ERRCODE_FEATURE_NOT_SUPPORTED, format!("cannot accept a value of type {type_name}"))

@@ -37,5 +37,6 @@ pub mod state;
 pub mod storage;
 pub mod subtransaction;
 pub mod table_rows;
+pub mod temp_file;
 pub mod varlena;
 pub mod window;

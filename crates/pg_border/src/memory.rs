@@ -5,14 +5,33 @@ use std::ffi::CStr;
 
 /// A small memory context, as a child of the current context.
 pub fn small_context(name: &'static CStr) -> MemoryContext {
-    let (least, first, most) = (
-        pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-        pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-        pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-    );
-    // SAFETY: there is a current context, and the name is static.
+    // SAFETY: there is a current context.
+    unsafe { small_context_in(pg_sys::CurrentMemoryContext, name) }
+}
+
+/// A small memory context, as a child of another one.
+///
+/// # Safety
+/// The parent must be alive.
+pub(crate) unsafe fn small_context_in(parent: MemoryContext, name: &'static CStr) -> MemoryContext {
+    let least = pg_sys::ALLOCSET_SMALL_MINSIZE as usize;
+    let first = pg_sys::ALLOCSET_SMALL_INITSIZE as usize;
+    let most = pg_sys::ALLOCSET_SMALL_MAXSIZE as usize;
+    // SAFETY: the parent is alive, as the caller promises, and the name is static.
+    unsafe { pg_sys::AllocSetContextCreateInternal(parent, name.as_ptr(), least, first, most) }
+}
+
+/// Runs `make` in this memory context. After an error PostgreSQL sets the current context itself.
+///
+/// # Safety
+/// The memory must be alive.
+pub unsafe fn in_memory<R>(memory: MemoryContext, make: impl FnOnce() -> R) -> R {
+    // SAFETY: the memory is alive, as the caller promises.
     unsafe {
-        let parent = pg_sys::CurrentMemoryContext;
-        pg_sys::AllocSetContextCreateInternal(parent, name.as_ptr(), least, first, most)
+        let before = pg_sys::CurrentMemoryContext;
+        pg_sys::CurrentMemoryContext = memory;
+        let made = make();
+        pg_sys::CurrentMemoryContext = before;
+        made
     }
 }

@@ -150,11 +150,6 @@ impl WindowPartition {
         DatumLayout::of(self.argument_type(argument))
     }
 
-    /// Memory that lives as long as the partition.
-    pub fn memory(&self) -> pg_sys::MemoryContext {
-        self.context().value()
-    }
-
     /// The memory context of the partition.
     fn context(&self) -> PgMemoryContexts {
         // SAFETY: PostgreSQL has allocated the memory in the context that is looked up.

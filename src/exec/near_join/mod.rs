@@ -27,7 +27,7 @@ mod side;
 mod spill;
 mod summary;
 
-pub(crate) use file::{OwnedFile, RowFile};
+pub(crate) use file::RowFile;
 pub(crate) use node::register;
 pub(crate) use record::Record;
 pub(crate) use rows::{BatchRow, KeptColumn};

@@ -120,7 +120,6 @@ unsafe extern "C-unwind" fn begin(node: *mut CustomScanState, estate: *mut pg_sy
             batch: JoinBatch::new(&stored, columns),
             size: BatchSize::new(&stored),
             output,
-            memory: (*estate).es_query_cxt,
         });
         let mut memory = PgMemoryContexts::For((*estate).es_query_cxt);
         (*node.cast::<NodeState>()).join = memory.leak_and_drop_on_delete(join);

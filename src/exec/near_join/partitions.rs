@@ -20,7 +20,6 @@ use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, JoinKind, Side, memory};
 use base::{OutOfMemory, push};
 use hamming::near_pairs::PairDivision;
-use pgrx::pg_sys::MemoryContext;
 use std::ops::Range;
 
 /// At least this many tasks for each process, since some tasks take longer than others.
@@ -53,26 +52,21 @@ pub(super) struct JoinPartitions {
     all: BySide<SideFiles>,
     /// The rows of the later partitions of the task, and the last of the current partition.
     divided: Vec<PartitionRows>,
-    /// The memory context of the open files.
-    memory: MemoryContext,
     /// Whether this process has ended the last task of all, and so returns the unmatched rows.
     pub(super) has_ended_all: bool,
 }
 
 impl JoinPartitions {
     /// Plans the tasks. The batch is used to read some of the rows for that.
-    ///
-    /// # Safety
-    /// The memory must live as long as the execution, and the partitions must only be used during it.
-    pub(super) unsafe fn new(
+    pub(super) fn new(
         kind: JoinKind,
         radii: &[u32],
         SpilledRows { files: all, summaries }: SpilledRows,
-        (batch, sharing): (&mut JoinBatch, Option<Sharing>),
-        memory: MemoryContext,
+        batch: &mut JoinBatch,
+        sharing: Option<Sharing>,
     ) -> Result<Self, SqlError> {
         let (plan, tasks, divided, begun, has_ended_all) = (None, Vec::new(), Vec::new(), 0, false);
-        let mut partitions = Self { kind, plan, tasks, begun, sharing, all, divided, memory, has_ended_all };
+        let mut partitions = Self { kind, plan, tasks, begun, sharing, all, divided, has_ended_all };
         let has_codes = |side| summaries[side].coded > 0;
         for (side, other) in [(Side::Outer, Side::Inner), (Side::Inner, Side::Outer)] {
             batch[side].expect_lengths(&summaries[side].lengths);
@@ -81,7 +75,7 @@ impl JoinPartitions {
         let both_have_codes = Side::BOTH.into_iter().all(has_codes);
         if both_have_codes {
             for side in Side::BOTH {
-                partitions.read_from(side, 0);
+                partitions.read_from(side, 0)?;
                 partitions.read(side, batch, memory::of_sample())?;
             }
             batch.check()?;
@@ -152,20 +146,16 @@ impl JoinPartitions {
         memory::OF_FILE * self.files().map(SideFiles::len).sum::<usize>()
     }
 
-    pub(super) fn close(self) {
-        let divided = self.divided.into_iter().map(|rows| rows.files);
-        divided.chain([self.all]).flat_map(|files| files.0).for_each(SideFiles::close);
-    }
-
     /// Goes on to the next partition. Returns whether there is one for this process.
     pub(super) fn next(&mut self, batch: &JoinBatch, work: &mut JoinWork) -> Result<bool, SqlError> {
-        if let Some(ended) = self.divided.pop() {
-            ended.files.0.into_iter().for_each(SideFiles::close);
+        if self.divided.pop().is_some() {
             self.has_ended_all = self.divided.is_empty() && self.end_task();
         }
         if self.divided.is_empty() {
             let Some(task) = self.next_task() else {
-                Side::BOTH.into_iter().for_each(|side| self.read_from(side, 0));
+                for side in Side::BOTH {
+                    self.read_from(side, 0)?;
+                }
                 return Ok(false);
             };
             let of = self.tasks[task].clone();
@@ -175,7 +165,7 @@ impl JoinPartitions {
             self.divide(rows, batch, work)?;
         }
         work.peak(Count::Disk, self.files().map(SideFiles::words).sum());
-        self.read_from(Side::Inner, 0);
+        self.read_from(Side::Inner, 0)?;
         work[Count::Partitions] += u64::from(self.plan.is_some());
         Ok(true)
     }
@@ -211,11 +201,10 @@ impl JoinPartitions {
             }
             let (format, files) = (batch[side].format(), &mut divided[side]);
             for _ in parts.clone() {
-                // SAFETY: the partitions are used only during the execution, as the caller of `new` promises.
-                push(files, unsafe { RowFile::create(self.memory) })?;
+                push(files, RowFile::create()?)?;
             }
             let from = if from[side].len() > 0 { &mut from[side] } else { &mut self.all[side] };
-            from.read_from(0);
+            from.read_from(0)?;
             let mut take = |record: Record| {
                 if !is_wanted(&record, &batch[side]) {
                     return Ok(());
@@ -232,11 +221,10 @@ impl JoinPartitions {
             let of = JoinTask { pass, partitions: first..first + of_file };
             let file = |side| divided[side].next().map(|file| (file, batch[side].format().codes));
             // Bounded: one file.
-            let files = Side::BOTH.map(file).map(|file| SideFiles::new(file.into_iter().collect()));
-            push(&mut self.divided, PartitionRows { of, files: BySide(files) })?;
+            let [outer, inner] = Side::BOTH.map(file).map(|file| SideFiles::new(file.into_iter().collect()));
+            push(&mut self.divided, PartitionRows { of, files: BySide([outer?, inner?]) })?;
         }
         work.peak(Count::Disk, self.files().chain(&from.0).map(SideFiles::words).sum());
-        from.0.into_iter().for_each(SideFiles::close);
         Ok(())
     }
 
@@ -264,8 +252,8 @@ impl JoinPartitions {
     }
 
     /// Prepares to read the rows of a side from a place.
-    pub(super) fn read_from(&mut self, side: Side, place: u64) {
-        Self::current(&mut self.divided, &mut self.all, side).read_from(place);
+    pub(super) fn read_from(&mut self, side: Side, place: u64) -> Result<(), SqlError> {
+        Self::current(&mut self.divided, &mut self.all, side).read_from(place)
     }
 
     /// The place of the next row of a side that is in one file.

@@ -1,10 +1,10 @@
 //! Reads rows from both children of a join, and evaluates their codes.
 
 use super::batch::JoinBatch;
-use super::file::in_memory;
 use super::side::JoinSide;
 use crate::pg::executor::{columns, next_row, reset, value, virtual_row};
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::memory::in_memory;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, Side};
 use base::{OutOfMemory, push};

@@ -64,7 +64,7 @@ use super::spill::Spill;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{Side, memory};
-use pgrx::pg_sys::{MemoryContext, TupleTableSlot};
+use pgrx::pg_sys::TupleTableSlot;
 use std::ptr::null_mut;
 
 /// What a process does next.
@@ -96,8 +96,6 @@ pub(super) struct JoinParts {
     pub(super) batch: JoinBatch,
     pub(super) size: BatchSize,
     pub(super) output: JoinOutput,
-    /// Memory that lives as long as the execution of the plan.
-    pub(super) memory: MemoryContext,
 }
 
 /// The state of a near join during execution.
@@ -192,7 +190,7 @@ impl NearJoin {
     }
 
     fn read_inner(&mut self) -> Result<JoinState, SqlError> {
-        let JoinParts { reader, batch, memory, output, .. } = &mut self.parts;
+        let JoinParts { reader, batch, output, .. } = &mut self.parts;
         self.radii = reader.radii()?;
         reader.gives_codes = !self.radii.is_empty();
         if self.sharing.is_none() {
@@ -202,15 +200,11 @@ impl NearJoin {
             }
         }
         let (kind, spill) = (output.kind(), Spill { reader, batch });
-        // SAFETY: the memory lives as long as the execution, and the join is only used during it.
-        unsafe {
-            let rows = match self.sharing {
-                Some(sharing) => spill.share(sharing, kind)?,
-                None => spill.write(*memory)?,
-            };
-            let partitions = JoinPartitions::new(kind, &self.radii, rows, (batch, self.sharing), *memory)?;
-            self.partitions = Some(partitions);
-        }
+        let rows = match self.sharing {
+            Some(sharing) => spill.share(sharing, kind)?,
+            None => spill.write()?,
+        };
+        self.partitions = Some(JoinPartitions::new(kind, &self.radii, rows, batch, self.sharing)?);
         self.work[Count::Processes] = u64::from(self.sharing.is_some());
         Ok(JoinState::NeedPartition)
     }
@@ -227,7 +221,7 @@ impl NearJoin {
     fn load_inner(&mut self) -> Result<JoinState, SqlError> {
         let Some(partitions) = &mut self.partitions else { return Ok(JoinState::Done) };
         if partitions.load(Side::Inner, &mut self.parts.batch)? {
-            partitions.read_from(Side::Outer, 0);
+            partitions.read_from(Side::Outer, 0)?;
             return Ok(JoinState::NeedOuter);
         }
         Ok(JoinState::NeedPartition)
@@ -305,9 +299,7 @@ impl NearJoin {
         reader.ended[Side::Outer] = false;
         size.restart();
         output.begin_batch();
-        if let Some(partitions) = self.partitions.take() {
-            partitions.close();
-        }
+        self.partitions = None;
         self.finder = PairFinder::default();
         self.state = JoinState::ReadInner;
     }

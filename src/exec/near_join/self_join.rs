@@ -14,7 +14,6 @@ use crate::plan::near_join::{BySide, JoinKind, Side};
 use base::{Heartbeat, OutOfMemory};
 use hamming::clusters::{Forest, Linkage};
 use hamming::near_pairs::{JoinSides, PairSink};
-use pgrx::pg_sys::MemoryContext;
 
 /// What a join finds of rows, by their numbers.
 pub(crate) struct NearRows {
@@ -44,22 +43,17 @@ impl NearRows {
 /// Finds the near rows of a file. All of its rows have codes and no columns. The sides are for them.
 ///
 /// The rows that memory has room for are joined with each other and with the rows behind them.
-///
-/// # Safety
-/// As for [`RowFile::create`].
-pub(crate) unsafe fn self_join(
+pub(crate) fn self_join(
     (file, summary): (RowFile, &SideSummary),
     sides: &mut BySide<JoinSide>,
     radii: &[u32],
-    memory: MemoryContext,
     heartbeat: &mut dyn Heartbeat,
     found: &mut NearRows,
 ) -> Result<(), SqlError> {
     let codes = sides[Side::Inner].format().codes;
-    let files = BySide([SideFiles::default(), SideFiles::new(vec![(file, codes)])]);
+    let files = BySide([SideFiles::default(), SideFiles::new(vec![(file, codes)])?]);
     let rows = SpilledRows { files, summaries: BySide([summary.clone(), summary.clone()]) };
-    // SAFETY: as the caller promises.
-    let mut partitions = unsafe { JoinPartitions::new(JoinKind::Inner, radii, rows, (sides, None), memory) }?;
+    let mut partitions = JoinPartitions::new(JoinKind::Inner, radii, rows, sides, None)?;
     let (mut work, mut joined_rows) = (JoinWork::default(), 0);
     while partitions.next(sides, &mut work)? {
         let passes = partitions.pass().map_or(1, |(division, _)| division.passes() as u64);
@@ -83,11 +77,10 @@ pub(crate) unsafe fn self_join(
                     break;
                 }
             }
-            partitions.read_from(Side::Inner, next);
+            partitions.read_from(Side::Inner, next)?;
             joined_rows += sides[Side::Inner].count as u64;
         }
     }
-    partitions.close();
     Ok(())
 }
 

@@ -7,8 +7,10 @@ use super::explain::{Count, JoinWork};
 use super::file::RowFile;
 use super::matched::MatchedSet;
 use crate::pg::compat::near_join_wait_event;
+use crate::pg::report::SqlError;
+use crate::pg::temp_file::TempFile;
 use crate::plan::near_join::{BySide, JoinKind, Side};
-use pgrx::pg_sys::{self, Barrier, MemoryContext, SharedFileSet};
+use pgrx::pg_sys::{self, Barrier, SharedFileSet};
 use std::ffi::CString;
 use std::ptr::slice_from_raw_parts;
 use std::sync::atomic::AtomicU64;
@@ -89,7 +91,6 @@ pub(super) struct Sharing {
     state: *mut SharedJoin,
     process: usize,
     estate: *mut pg_sys::EState,
-    memory: MemoryContext,
 }
 
 impl Sharing {
@@ -98,8 +99,7 @@ impl Sharing {
     pub(super) unsafe fn new(state: *mut SharedJoin, estate: *mut pg_sys::EState) -> Self {
         // SAFETY: PostgreSQL sets this variable when a process starts; it is -1 in the leader.
         let process = unsafe { pg_sys::ParallelWorkerNumber + 1 } as usize;
-        // SAFETY: the state belongs to an execution.
-        Self { state, process, estate, memory: unsafe { (*estate).es_query_cxt } }
+        Self { state, process, estate }
     }
 
     /// Attaches a worker to the set of files.
@@ -192,24 +192,20 @@ impl Sharing {
     }
 
     /// Creates a file of this process.
-    pub(super) fn create_file(self, what: &str, side: Side) -> RowFile {
+    pub(super) fn create_file(self, what: &str, side: Side) -> Result<RowFile, SqlError> {
         // SAFETY: the files live as long as the shared memory.
-        unsafe {
-            RowFile::create_shared(
-                &raw mut (*self.state).files.fs,
-                &name(what, side, self.process),
-                self.memory,
-            )
-        }
+        let file =
+            unsafe { TempFile::create_in(&raw mut (*self.state).files.fs, &name(what, side, self.process)) };
+        Ok(RowFile::of(file?))
     }
 
     /// The files of this name, one from each process that has written one.
-    pub(super) fn files(self, what: &str, side: Side) -> impl Iterator<Item = RowFile> {
+    pub(super) fn files(self, what: &str, side: Side) -> impl Iterator<Item = Result<RowFile, SqlError>> {
         (0..self.state().processes).filter_map(move |process| {
             // SAFETY: the files live as long as the shared memory.
-            unsafe {
-                RowFile::open_shared(&raw mut (*self.state).files.fs, &name(what, side, process), self.memory)
-            }
+            let file =
+                unsafe { TempFile::open_in(&raw mut (*self.state).files.fs, &name(what, side, process)) };
+            file.and_then(|file| file.map(RowFile::of_written).transpose()).transpose()
         })
     }
 

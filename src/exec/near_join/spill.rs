@@ -9,7 +9,6 @@ use super::summary::SideSummary;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, JoinKind, Side, memory};
 use base::push;
-use pgrx::pg_sys::MemoryContext;
 
 /// The rows of both sides, in files.
 pub(super) struct SpilledRows {
@@ -25,16 +24,12 @@ pub(super) struct Spill<'a> {
 
 impl Spill<'_> {
     /// Writes all rows. The first rows of the inner side are in memory.
-    ///
-    /// # Safety
-    /// As for [`RowFile::create`].
-    pub(super) unsafe fn write(mut self, memory: MemoryContext) -> Result<SpilledRows, SqlError> {
+    pub(super) fn write(mut self) -> Result<SpilledRows, SqlError> {
         let (mut files, mut summaries) = (BySide::<SideFiles>::default(), BySide::<SideSummary>::default());
         for side in [Side::Inner, Side::Outer] {
-            // SAFETY: as the caller promises.
-            let mut file = unsafe { RowFile::create(memory) };
+            let mut file = RowFile::create()?;
             summaries[side] = self.write_side(side, &mut file, None)?;
-            files[side] = SideFiles::new(vec![(file, self.batch[side].format().codes)]);
+            files[side] = SideFiles::new(vec![(file, self.batch[side].format().codes)])?;
         }
         Ok(SpilledRows { files, summaries })
     }
@@ -43,10 +38,10 @@ impl Spill<'_> {
     pub(super) fn share(mut self, sharing: Sharing, kind: JoinKind) -> Result<SpilledRows, SqlError> {
         if sharing.begin() {
             for side in Side::BOTH {
-                let mut file = sharing.create_file(ROWS, side);
+                let mut file = sharing.create_file(ROWS, side)?;
                 let summary = self.write_side(side, &mut file, Some(sharing))?;
-                file.export();
-                summary.write(sharing.create_file(SUMMARY, side))?;
+                file.export()?;
+                summary.write(sharing.create_file(SUMMARY, side)?)?;
             }
             sharing.end_reading(kind);
         }
@@ -55,12 +50,12 @@ impl Spill<'_> {
             let mut files = Vec::new();
             let written = sharing.files(ROWS, side).zip(sharing.files(SUMMARY, side));
             for (rows, summary) in written {
-                let summary = SideSummary::read(summary)?;
+                let summary = SideSummary::read(summary?)?;
                 self.batch[side].expect_lengths(&summary.lengths);
-                push(&mut files, (rows, summary.words_of_codes()))?;
+                push(&mut files, (rows?, summary.words_of_codes()))?;
                 summaries[side].add(summary);
             }
-            all[side] = SideFiles::new(files);
+            all[side] = SideFiles::new(files)?;
             self.batch[side].matched = sharing.matched(side);
         }
         Ok(SpilledRows { files: all, summaries })

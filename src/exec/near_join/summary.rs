@@ -53,20 +53,18 @@ impl SideSummary {
         }
         file.write(&[RecordFormat::head(RecordNumber(0), false), words.len() as u64])?;
         file.write(&words)?;
-        file.export();
-        Ok(())
+        file.export()
     }
 
     /// Reads the summary that another process has written.
     pub(super) fn read(mut file: RowFile) -> Result<Self, SqlError> {
         let (format, mut summary) =
             (RecordFormat { codes: 0, columns: None, numbered: true }, Self::default());
-        file.read_from(0);
+        file.read_from(0)?;
         while file.read_block(format, |record| {
             summary = Self::of_words(record.columns)?;
             Ok(())
         })? {}
-        file.close();
         Ok(summary)
     }
 

@@ -17,7 +17,7 @@
 //! memory has room for `m`, there are at most `n / m` rounds, and `n * n / 2m` rows are compared.
 
 use crate::exec::near_join::{
-    BatchRow, CodePlace, JoinSide, KeptColumn, NearRows, OwnedFile, Record, RowFile, SideSummary, self_join,
+    BatchRow, CodePlace, JoinSide, KeptColumn, NearRows, Record, RowFile, SideSummary, self_join,
 };
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
@@ -30,7 +30,7 @@ use base::{Heartbeat, Limit, Problem, collect};
 use hamming::clusters::{Linkage, first_equals, first_near, keepers};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::CodeRadii;
-use pgrx::pg_sys::{Datum, MemoryContext};
+use pgrx::pg_sys::Datum;
 
 /// If more rounds than this are left, a join of the rows with themselves pays.
 const FEW_ROUNDS: usize = 8;
@@ -42,8 +42,6 @@ pub(super) struct Clustering {
     pub(super) types: Vec<CodeType>,
     pub(super) radii: Vec<Radius>,
     pub(super) key: DatumLayout,
-    /// Memory that lives as long as the partition of the window.
-    pub(super) memory: MemoryContext,
 }
 
 /// A radius, the name of its argument, and a hint for values that are out of range.
@@ -74,11 +72,6 @@ impl Clustering {
         Ok(rows.radii(&radii.collect::<Result<Vec<u32>, Problem>>()?))
     }
 
-    fn create_file(&self) -> RowFile {
-        // SAFETY: the file is closed before the partition ends, and used only during the execution.
-        unsafe { RowFile::create(self.memory) }
-    }
-
     /// For each row in memory, the row of its keeper. A row without a code is its own keeper.
     fn keepers(&self, rows: &JoinSide, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, SqlError> {
         let joined = rows.joined_codes()?;
@@ -98,10 +91,10 @@ impl Clustering {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<RowFile, SqlError> {
         let (mut block, mut rows) = (self.side(true, &summary.lengths), self.side(true, &summary.lengths));
-        let mut decided = self.create_file();
+        let mut decided = RowFile::create()?;
         let (mut open, mut has_lone_rows) = (summary.coded as usize, self.linkage == Linkage::Leader);
         loop {
-            rest.read_from(0);
+            rest.read_from(0)?;
             load(&mut rest, &mut block, true)?;
             let keepers = self.keepers(&block, &mut check_for_interrupts)?;
             let are_firsts = (0..).zip(&keepers).filter(|&(row, keeper)| row == *keeper);
@@ -112,17 +105,16 @@ impl Clustering {
                 has_lone_rows = false;
                 continue;
             }
-            let mut left = self.create_file();
+            let mut left = RowFile::create()?;
             let to = [&mut decided, &mut left];
             let of_block = (&block, &keepers[..], &firsts[..]);
             open = self.round(of_block, (&mut rest, &mut rows), to, (count, heartbeat))?;
-            std::mem::replace(&mut rest, left).close();
+            rest = left;
             if keepers.is_empty() {
                 break;
             }
         }
-        rest.close();
-        decided.read_from(0);
+        decided.read_from(0)?;
         Ok(decided)
     }
 
@@ -142,7 +134,7 @@ impl Clustering {
         let (mut of_block, mut open) = (keepers.iter().copied().map(BatchRow), 0);
         // Without codes, all rows are decided.
         let last = block.last_number();
-        rest.read_from(0);
+        rest.read_from(0)?;
         while load(rest, rows, false)? {
             let ends_later = last < rows.last_number();
             let joined = rows.joined_codes()?;
@@ -181,8 +173,8 @@ impl Clustering {
         let mut sides = BySide::of(|_| self.side(false, &summary.lengths));
         let (format, mut rows) = (sides[Side::Inner].format(), self.side(true, &summary.lengths));
         let mut found = NearRows::new(count, self.linkage)?;
-        let mut distinct = self.create_file();
-        all.read_from(0);
+        let mut distinct = RowFile::create()?;
+        all.read_from(0)?;
         while load(&mut all, &mut rows, true)? {
             let joined = rows.joined_codes()?;
             let firsts = first_equals(rows.searched_codes(&joined), &mut check_for_interrupts)?;
@@ -197,11 +189,10 @@ impl Clustering {
             })?;
         }
         let radii = collect(self.radii.iter().map(|radius| radius.bits as u32), self.radii.len())?;
-        // SAFETY: files are used only during the execution.
-        unsafe { self_join((distinct, summary), &mut sides, &radii, self.memory, heartbeat, &mut found) }?;
+        self_join((distinct, summary), &mut sides, &radii, heartbeat, &mut found)?;
         let roots = found.forest.map(|forest| forest.into_roots(heartbeat)).unwrap_or_default();
-        let mut left = self.create_file();
-        all.read_from(0);
+        let mut left = RowFile::create()?;
+        all.read_from(0)?;
         while load(&mut all, &mut rows, false)? {
             rows.each(|row, codes| {
                 let (number, is_near) = (rows.number(row), found.near.contains(rows.number(row)));
@@ -213,7 +204,6 @@ impl Clustering {
                 left.write_row(rows.format(), number, codes, rows.rows.words_of(row))
             })?;
         }
-        all.close();
         Ok(left)
     }
 }
@@ -265,8 +255,9 @@ impl<'a> ClusterRows<'a> {
         unsafe { self.rows.push(key, &datums[..count]) }?;
         self.rows.check_all(true)?;
         if self.rows.bytes() >= memory::of_load() {
-            let file = self.file.get_or_insert_with(|| self.clustering.create_file());
-            self.rows.move_to(file, &mut self.summary)?;
+            let mut file = self.file.take().map_or_else(RowFile::create, Ok)?;
+            self.rows.move_to(&mut file, &mut self.summary)?;
+            self.file = Some(file);
         }
         Ok(())
     }
@@ -296,8 +287,7 @@ impl<'a> ClusterRows<'a> {
             }
         };
         reporter.end();
-        let (keepers, file) = (Vec::new(), Some(OwnedFile::new(file)));
-        Ok(RowKeepers { rows, next: 0, number: 0, keepers, file })
+        Ok(RowKeepers { rows, next: 0, number: 0, keepers: Vec::new(), file: Some(file) })
     }
 }
 
@@ -310,7 +300,7 @@ pub(super) struct RowKeepers {
     /// For each row in memory, the row of its keeper; empty if rows have the keys of their keepers.
     keepers: Vec<u32>,
     /// The rows behind those in memory.
-    file: Option<OwnedFile>,
+    file: Option<RowFile>,
 }
 
 impl RowKeepers {
@@ -318,7 +308,7 @@ impl RowKeepers {
     /// known to be its own keeper.
     pub(super) fn next_key(&mut self) -> Result<Option<Option<Datum>>, SqlError> {
         if self.next as usize == self.rows.rows.len()
-            && let Some(OwnedFile { file: Some(file), .. }) = &mut self.file
+            && let Some(file) = &mut self.file
         {
             if !load(file, &mut self.rows, false)? {
                 self.file = None;

@@ -42,7 +42,7 @@ fn keepers_of(partition: &WindowPartition) -> Result<RowKeepers, SqlError> {
     let radius = radius_of(partition, RADIUS, "radius", None)?;
     let linkage = to_utf8(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
     let linkage = choose("linkage", &linkage, &LINKAGES)?;
-    let (key, memory) = (partition.layout(KEY), partition.memory());
+    let key = partition.layout(KEY);
     let rows = partition.rows();
     let rows = i32::try_from(rows).map_err(|_| error::too_many(rows, "codes"))?;
     // Bounded: at most two codes.
@@ -53,7 +53,7 @@ fn keepers_of(partition: &WindowPartition) -> Result<RowKeepers, SqlError> {
     }
     let type_of = |&code: &i32| CodeType::of(partition.argument_type(code));
     let types = arguments[1..].iter().filter_map(type_of).collect();
-    let clustering = Clustering { linkage, types, radii, key, memory };
+    let clustering = Clustering { linkage, types, radii, key };
     let mut all = ClusterRows::new(&clustering);
     partition.each(&arguments, rows, |values| {
         check_for_interrupts();
