@@ -19,7 +19,7 @@ mod header {
 use header::{datumCopy, datumGetSize};
 
 /// How values of a type are stored and passed: their length, and whether by value.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct DatumLayout {
     length: i16,
     /// Whether a datum is the value itself, and not a pointer to it.
@@ -42,6 +42,19 @@ impl DatumLayout {
     pub unsafe fn copy(self, value: pg_sys::Datum) -> pg_sys::Datum {
         // SAFETY: the value is of this type, as the caller promises.
         unsafe { datumCopy(value, self.by_value, self.length.into()) }
+    }
+
+    /// Whether a value that begins with these words, and is passed by reference, also ends within them.
+    pub(crate) fn is_within(self, words: &[u64]) -> bool {
+        let room = size_of_val(words);
+        let place: *const u64 = words.as_ptr();
+        match self.length {
+            // SAFETY: there is a word at least, which has the length of the value.
+            -1 => room > 0 && unsafe { varlena::varsize_any(place.cast()) } <= room,
+            // SAFETY: words are bytes.
+            -2 => unsafe { std::slice::from_raw_parts(place.cast::<u8>(), room) }.contains(&0),
+            length => length as usize <= room,
+        }
     }
 
     /// The bytes of a value that is passed by reference. For a TOAST pointer, they are the pointer's. An

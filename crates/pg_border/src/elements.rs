@@ -1,6 +1,6 @@
 //! Arrays of any type, and the sort order of their elements.
 
-use super::call::Call;
+use super::call::{Argument, Call};
 use super::encoding::type_name;
 use super::report::{SqlError, quote, report};
 use pgrx::pg_sys;
@@ -9,23 +9,21 @@ use std::cmp::Ordering;
 
 /// The elements of an array, in order; its dimensions are ignored.
 pub struct ArrayElements<'a> {
-    /// The type of the elements.
-    pub type_: pg_sys::Oid,
+    type_: pg_sys::Oid,
     /// The elements, whose datum has no meaning where they are NULL.
-    pub values: &'a [pg_sys::Datum],
+    values: &'a [pg_sys::Datum],
     /// For each element, whether it is NULL.
-    pub nulls: &'a [bool],
+    nulls: &'a [bool],
 }
 
-impl ArrayElements<'_> {
-    /// # Safety
-    /// The datum must be an array. The elements must only be used during the call in progress.
-    pub unsafe fn of(array: pg_sys::Datum) -> Self {
+impl Argument for ArrayElements<'_> {
+    unsafe fn read(call: Call, place: usize) -> Self {
         let (mut length, mut by_value, mut alignment) = (0, false, 0);
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        // SAFETY: an array names the type of its elements. The results live as long as the call.
+        // SAFETY: the argument is an array, as the caller promises, and names the type of its elements. The
+        // results live as long as the call.
         unsafe {
-            let array: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast();
+            let array: *mut pg_sys::ArrayType = pg_sys::pg_detoast_datum(call.pointer(place)).cast();
             let type_ = (*array).elemtype;
             pg_sys::get_typlenbyvalalign(type_, &raw mut length, &raw mut by_value, &raw mut alignment);
             pg_sys::deconstruct_array(
@@ -51,32 +49,69 @@ impl ArrayElements<'_> {
     }
 }
 
-/// The order in which ORDER BY sorts values of a type.
-pub struct Order {
+impl ArrayElements<'_> {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Whether an element is NULL.
+    pub fn have_null(&self) -> bool {
+        self.nulls.contains(&true)
+    }
+}
+
+/// The elements of two arrays of one type without NULLs, numbered from 0: first those of one array, then
+/// those of the other. They have the order in which ORDER BY sorts values of the type.
+pub struct OrderedElements<'a> {
+    arrays: [&'a [pg_sys::Datum]; 2],
     compare: *mut pg_sys::FmgrInfo,
     collation: pg_sys::Oid,
 }
 
-impl Order {
-    /// The order of values of this type, with the collation of the call.
-    pub fn of(type_: pg_sys::Oid, call: Call) -> Result<Self, SqlError> {
+impl<'a> OrderedElements<'a> {
+    /// The elements, to be compared with the collation of the call.
+    pub fn of(arrays: [&ArrayElements<'a>; 2], call: Call) -> Result<Self, SqlError> {
+        let [one, other] = arrays;
+        assert!(!one.have_null() && !other.have_null(), "NULL has no place in the order");
+        if one.type_ != other.type_ {
+            return Err(not_alike());
+        }
         // SAFETY: the call is in progress. The type cache keeps an entry as long as the session lives.
         unsafe {
-            let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
+            let entry = pg_sys::lookup_type_cache(one.type_, pg_sys::TYPECACHE_CMP_PROC_FINFO as i32);
             if (*entry).cmp_proc_finfo.fn_oid == pg_sys::InvalidOid {
-                return Err(no_order(&type_name(type_)));
+                return Err(no_order(&type_name(one.type_)));
             }
-            Ok(Self { compare: &raw mut (*entry).cmp_proc_finfo, collation: (*call.info()).fncollation })
+            let arrays = [one.values, other.values];
+            let collation = (*call.info()).fncollation;
+            Ok(Self { arrays, compare: &raw mut (*entry).cmp_proc_finfo, collation })
         }
     }
 
-    /// # Safety
-    /// The values must be of the type of the order.
-    pub unsafe fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
-        // SAFETY: the function compares two values of the type, and returns an integer.
-        let result = unsafe { pg_sys::FunctionCall2Coll(self.compare, self.collation, a, b) };
+    /// An element, by its number.
+    pub fn get(&self, number: usize) -> pg_sys::Datum {
+        let [one, other] = self.arrays;
+        if number < one.len() { one[number] } else { other[number - one.len()] }
+    }
+
+    /// Compares two elements, by their numbers.
+    pub fn compare(&self, a: usize, b: usize) -> Ordering {
+        // SAFETY: the function compares two values of the type of the arrays, and returns an integer.
+        let result =
+            unsafe { pg_sys::FunctionCall2Coll(self.compare, self.collation, self.get(a), self.get(b)) };
         (result.value() as i32).cmp(&0)
     }
+}
+
+/// PostgreSQL's own message. The parser raises it first, unless another function calls ours.
+fn not_alike() -> SqlError {
+    report(Code::ERRCODE_DATATYPE_MISMATCH, "arguments declared \"anyarray\" are not all alike")
 }
 
 fn no_order(type_name: &str) -> SqlError {

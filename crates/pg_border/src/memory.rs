@@ -25,7 +25,7 @@ pub(crate) unsafe fn small_context_in(parent: MemoryContext, name: &'static CStr
 ///
 /// # Safety
 /// The memory must be alive.
-pub unsafe fn in_memory<R>(memory: MemoryContext, make: impl FnOnce() -> R) -> R {
+pub(crate) unsafe fn in_memory<R>(memory: MemoryContext, make: impl FnOnce() -> R) -> R {
     // SAFETY: the memory is alive, as the caller promises.
     unsafe {
         let before = pg_sys::CurrentMemoryContext;

@@ -12,6 +12,12 @@ macro_rules! setting {
 }
 pub use setting;
 
+/// Bytes that a hash table of a node may take: `work_mem` times `hash_mem_multiplier`.
+pub fn hash_memory_limit() -> usize {
+    // SAFETY: PostgreSQL computes the limit from its settings.
+    unsafe { pg_sys::get_hash_memory_limit() }
+}
+
 pub(super) fn database_encoding() -> pg_sys::pg_enc::Type {
     // SAFETY: the session is connected to a database, which has an encoding.
     unsafe { pg_sys::GetDatabaseEncoding() as pg_sys::pg_enc::Type }

@@ -66,7 +66,7 @@ unsafe extern "C-unwind" fn forget_files(
 }
 
 /// Forgets the files of a set that this process has left open, before the memory of the set is detached.
-pub fn forget_files_of(set: *mut FileSet) {
+pub(crate) fn forget_files_of(set: *mut FileSet) {
     forget(|file| file.set == set);
 }
 
@@ -91,7 +91,7 @@ impl TempFile {
     ///
     /// # Safety
     /// The set must be attached, and [`forget_files_of`] be called before it is detached.
-    pub unsafe fn create_in(set: *mut FileSet, name: &CStr) -> Result<Self, SqlError> {
+    pub(crate) unsafe fn create_in(set: *mut FileSet, name: &CStr) -> Result<Self, SqlError> {
         let file = Self::open(set, || {
             // SAFETY: the set is attached, as the caller promises.
             unsafe {
@@ -106,7 +106,7 @@ impl TempFile {
     ///
     /// # Safety
     /// As for [`create_in`](Self::create_in).
-    pub unsafe fn open_in(set: *mut FileSet, name: &CStr) -> Result<Option<Self>, SqlError> {
+    pub(crate) unsafe fn open_in(set: *mut FileSet, name: &CStr) -> Result<Option<Self>, SqlError> {
         let may_be_missing = true;
         // SAFETY: the set is attached, as the caller promises.
         Self::open(set, || unsafe {

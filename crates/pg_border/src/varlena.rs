@@ -11,14 +11,21 @@ const PIECE: usize = 1 << 20;
 /// # Safety
 /// The datum must be a value of variable length, and live as long as the lifetime says.
 pub unsafe fn content<'a>(datum: pg_sys::Datum) -> &'a [u8] {
+    // SAFETY: it is such a value.
+    unsafe { varlena::varlena_to_byte_slice(unpacked(datum).cast_mut_ptr()) }
+}
+
+/// The value itself, or a copy in the current memory context if it is compressed or out of line.
+///
+/// # Safety
+/// The datum must be a value of variable length.
+pub(crate) unsafe fn unpacked(datum: pg_sys::Datum) -> pg_sys::Datum {
     let value: *mut pg_sys::varlena = datum.cast_mut_ptr();
-    // SAFETY: it is such a value. A value that is compressed or out of line is unpacked to the current memory
-    // context. Most values are not, and need no call of PostgreSQL.
+    // SAFETY: it is such a value. Most values are plain, and need no call of PostgreSQL.
     unsafe {
         let is_plain =
             varlena::varatt_is_4b_u(value) || varlena::varatt_is_1b(value) && !varlena::varatt_is_1b_e(value);
-        let value = if is_plain { value } else { pg_sys::pg_detoast_datum_packed(value) };
-        varlena::varlena_to_byte_slice(value)
+        if is_plain { datum } else { pg_sys::pg_detoast_datum_packed(value).into() }
     }
 }
 

@@ -1,22 +1,24 @@
 //! The rows of both sides that are in memory and joined with each other.
 
-use super::rows::{BatchRow, KeptColumns};
 use super::side::JoinSide;
+use crate::pg::exec_node::{CurrentRow, ReturnedRow, RowEvaluation};
 use crate::pg::report::SqlError;
+use crate::pg::row_store::{BatchRow, RowStore};
 use crate::plan::near_join::{BySide, Side, StoredJoin, memory};
 use base::OutOfMemory;
 use hamming::code::CodeSlice;
 use hamming::near_pairs::{PairDivision, PairSearch};
-use pgrx::pg_sys::Datum;
 
 /// Outer rows, and the inner rows with which they are joined.
 pub(super) type JoinBatch = BySide<JoinSide>;
 
 impl JoinBatch {
-    pub(super) fn new(stored: &StoredJoin, mut columns: BySide<KeptColumns>) -> Self {
+    pub(super) fn new(stored: &StoredJoin, rows: BySide<RowStore>) -> Self {
+        let mut rows = rows.0.into_iter();
         Self::of(|side| {
             let types = stored.near.iter().map(|&(_, codes)| codes);
-            JoinSide::new(std::mem::take(&mut columns[side]), stored.kind.notes_matches(side), types)
+            let rows = rows.next().unwrap_or_else(RowStore::of_nothing);
+            JoinSide::new(rows, stored.kind.notes_matches(side), types)
         })
     }
 
@@ -54,12 +56,20 @@ impl JoinBatch {
         }
     }
 
-    /// Writes the columns of an outer row and an inner row. One of the rows may be missing.
+    /// Makes an outer row and an inner row the current row. One of them may be missing.
     #[inline]
-    pub(super) fn put(&self, rows: BySide<Option<BatchRow>>, (values, nulls): (&mut [Datum], &mut [bool])) {
-        for side in Side::BOTH {
-            self[side].rows.put(rows[side], values, nulls);
-        }
+    pub(super) fn show<'a>(
+        &'a self,
+        rows: BySide<Option<BatchRow>>,
+        evaluation: &'a mut RowEvaluation,
+    ) -> CurrentRow<'a> {
+        evaluation.show(Side::BOTH.map(|side| (&self[side].rows, rows[side])))
+    }
+
+    /// The row that the node returns for the current row.
+    #[inline]
+    pub(super) fn returned<'a>(&'a self, evaluation: &'a mut RowEvaluation) -> ReturnedRow<'a> {
+        evaluation.returned(Side::BOTH.map(|side| &self[side].rows))
     }
 }
 

@@ -5,9 +5,9 @@
 //! that satisfies all conditions decides.
 
 use super::batch::JoinBatch;
-use super::explain::{Count, JoinWork};
-use super::output::JoinOutput;
+use super::output::{JoinOutput, RowTest};
 use super::side::CodePlace;
+use super::work::{Count, JoinWork};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::plan::near_join::{BySide, Side, memory};
 use base::{Heartbeat, OutOfMemory, push};
@@ -61,24 +61,20 @@ impl PairFinder {
 
     /// Finds some pairs; or matches the outer rows of the batch, if they need only one match. Returns whether
     /// there was anything left to search.
-    pub(super) fn find(
-        &mut self,
-        batch: &JoinBatch,
-        output: &mut JoinOutput,
-        work: &mut JoinWork,
-    ) -> Result<bool, OutOfMemory> {
+    pub(super) fn find(&mut self, output: &mut JoinOutput, test: RowTest<'_>) -> Result<bool, OutOfMemory> {
         let Some(mut search) = self.search.take() else { return Ok(false) };
         self.pairs.clear();
         self.next = 0;
-        let codes = batch.codes(&self.joined);
+        let codes = test.batch.codes(&self.joined);
         let heartbeat = &mut check_for_interrupts;
         if output.kind().needs_one_match() {
-            search.all(JoinSides::between(codes), heartbeat, &mut FirstMatches { batch, output, work })?;
+            let mut sink = FirstMatches { output, test };
+            search.all(JoinSides::between(codes), heartbeat, &mut sink)?;
         } else {
-            let mut sink = FoundPairs { pairs: &mut self.pairs, work };
+            let mut sink = FoundPairs { pairs: &mut self.pairs, work: &mut *test.work };
             let are_left = search.portion(codes, memory::pairs(), heartbeat, &mut sink)?;
             self.search = are_left.then_some(search);
-            work[Count::NearPairs] += self.pairs.len() as u64;
+            test.work[Count::NearPairs] += self.pairs.len() as u64;
         }
         Ok(true)
     }
@@ -105,15 +101,14 @@ impl PairSink for FoundPairs<'_> {
 /// Passes on the near pairs of each outer row until the row is noted as matched, and requests no further
 /// pairs of that row.
 struct FirstMatches<'a> {
-    batch: &'a JoinBatch,
     output: &'a mut JoinOutput,
-    work: &'a mut JoinWork,
+    test: RowTest<'a>,
 }
 
 impl FirstMatches<'_> {
     #[inline]
     fn is_open(&self, code: u32) -> bool {
-        let outer = &self.batch[Side::Outer];
+        let outer = &self.test.batch[Side::Outer];
         !outer.is_matched(outer.row(CodePlace(code)))
     }
 }
@@ -124,8 +119,9 @@ impl PairSink for FirstMatches<'_> {
 
     fn found(&mut self, a: u32, b: u32) -> Result<(), OutOfMemory> {
         if self.is_open(a) {
-            self.work[Count::NearPairs] += 1;
-            self.output.first_match(self.batch, BySide([a, b].map(CodePlace)), self.work)?;
+            self.test.work[Count::NearPairs] += 1;
+            let codes = BySide([a, b].map(CodePlace));
+            self.output.first_match(codes, &mut self.test)?;
         }
         Ok(())
     }
@@ -139,6 +135,6 @@ impl PairSink for FirstMatches<'_> {
     }
 
     fn compared(&mut self, comparisons: u64) {
-        self.work[Count::Comparisons] += comparisons;
+        self.test.work[Count::Comparisons] += comparisons;
     }
 }

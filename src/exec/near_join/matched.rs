@@ -1,6 +1,7 @@
 //! The set of the matched rows of a side.
 
 use super::record::RecordNumber;
+use crate::pg::exec_node::SharedWords;
 use base::{OutOfMemory, grow};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// codes are being compared, so the set has room for a row before it is added.
 pub(crate) enum MatchedSet {
     Own(Vec<AtomicU64>),
-    Shared(*const [AtomicU64]),
+    Shared(SharedWords),
 }
 
 impl Default for MatchedSet {
@@ -19,12 +20,6 @@ impl Default for MatchedSet {
 }
 
 impl MatchedSet {
-    /// # Safety
-    /// The words must live as long as the set is used, and have a bit for each row.
-    pub(super) unsafe fn shared(words: *const [AtomicU64]) -> Self {
-        Self::Shared(words)
-    }
-
     /// Makes room for the first rows.
     #[inline]
     pub(super) fn make_room(&mut self, rows: u64) -> Result<(), OutOfMemory> {
@@ -46,26 +41,32 @@ impl MatchedSet {
         }
     }
 
-    /// The word and the bit of a row.
     #[inline]
-    fn place(&self, RecordNumber(row): RecordNumber) -> (&AtomicU64, u64) {
-        let words = match self {
-            Self::Own(words) => &words[..],
-            // SAFETY: the words are alive, as the caller of `shared` promises.
-            Self::Shared(words) => unsafe { &**words },
+    pub(crate) fn contains(&self, RecordNumber(row): RecordNumber) -> bool {
+        let place = (row / 64) as usize;
+        let word = match self {
+            Self::Own(words) => words[place].load(Relaxed),
+            Self::Shared(words) => words.load(place),
         };
-        (&words[(row / 64) as usize], 1 << (row % 64))
-    }
-
-    #[inline]
-    pub(crate) fn contains(&self, row: RecordNumber) -> bool {
-        let (word, bit) = self.place(row);
-        word.load(Relaxed) & bit != 0
+        word & bit_of(row) != 0
     }
 
     /// Adds a row. Returns whether it is new.
-    pub(super) fn insert(&self, row: RecordNumber) -> bool {
-        let (word, bit) = self.place(row);
-        word.load(Relaxed) & bit == 0 && word.fetch_or(bit, Relaxed) & bit == 0
+    pub(super) fn insert(&self, number: RecordNumber) -> bool {
+        let RecordNumber(row) = number;
+        if self.contains(number) {
+            return false;
+        }
+        let place = (row / 64) as usize;
+        let before = match self {
+            Self::Own(words) => words[place].fetch_or(bit_of(row), Relaxed),
+            Self::Shared(words) => words.set_bits(place, bit_of(row)),
+        };
+        before & bit_of(row) == 0
     }
+}
+
+/// The bit of a row in its word.
+fn bit_of(row: u64) -> u64 {
+    1 << (row % 64)
 }

@@ -1,7 +1,7 @@
 //! The near join as the executor runs it: a node that joins the rows of its two children by their distance.
 //!
 //! [`node`] has the functions that PostgreSQL calls, and [`run`] the states of a join. A [`reader`] reads
-//! rows of both children into the [`batch`], which has both sides in memory ([`side`], [`rows`]); a
+//! rows of both children into the [`batch`], which has both sides in memory ([`side`]); a
 //! [`finder`] finds its near pairs, and an [`output`] returns rows. Each side has a set of its rows that are
 //! [`matched`]. If memory has no room (`src/plan/near_join/memory.rs`), both sides go to files ([`spill`],
 //! [`file`](mod@file), [`record`], [`summary`]) and are divided into [`partitions`], which the processes of a
@@ -19,18 +19,17 @@ mod output;
 mod partitions;
 mod reader;
 mod record;
-mod rows;
 mod run;
 mod self_join;
 mod shared;
 mod side;
 mod spill;
 mod summary;
+mod work;
 
 pub(crate) use file::RowFile;
 pub(crate) use node::register;
 pub(crate) use record::Record;
-pub(crate) use rows::{BatchRow, KeptColumn};
 pub(crate) use self_join::{NearRows, self_join};
 pub(crate) use side::{CodePlace, JoinSide};
 pub(crate) use summary::SideSummary;

@@ -5,53 +5,41 @@
 //! which it identifies by the TID or the whole row among these columns.
 
 use super::batch::JoinBatch;
-use super::explain::{Count, JoinWork};
-use super::rows::BatchRow;
 use super::side::CodePlace;
-use crate::pg::executor::{holds, projected, reset, virtual_row};
+use super::work::{Count, JoinWork};
+use crate::pg::exec_node::{CurrentRow, Qual, RowEvaluation};
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::row_store::BatchRow;
 use crate::plan::near_join::{BySide, JoinKind, Side};
 use base::{OutOfMemory, push};
-use pgrx::pg_sys::{self, ExprState, TupleTableSlot};
 
-/// The executor's objects that the output uses, only while the node is executed.
-pub(super) struct OutputParts {
-    pub(super) kind: JoinKind,
-    /// The other conditions of the join, and the conditions that are tested after it.
-    pub(super) conditions: *mut ExprState,
-    pub(super) filter: *mut ExprState,
-    pub(super) context: *mut pg_sys::ExprContext,
-    /// Null if the current row is returned as it is.
-    pub(super) projection: *mut pg_sys::ProjectionInfo,
-    /// The current row: the columns of both sides, or those that the node returns if it computes nothing.
-    pub(super) row: *mut TupleTableSlot,
-}
-
-impl OutputParts {
-    /// Whether expressions are evaluated for the current row.
-    fn compute(&self) -> bool {
-        !(self.projection.is_null() && self.conditions.is_null() && self.filter.is_null())
-    }
-}
-
-/// Returns rows.
+/// Returns rows: decides which row is returned next, and makes it the current row.
 pub(super) struct JoinOutput {
-    parts: OutputParts,
+    kind: JoinKind,
+    /// The other conditions of the join.
+    conditions: Qual,
+    /// The conditions that are tested after the join.
+    filter: Qual,
     /// Outer rows of the batch that found their first match there, each with that inner row.
     matches: Vec<BySide<BatchRow>>,
     /// The next of these, or the next row of a side that may be unmatched.
     next: usize,
 }
 
+/// What decides about the current row, and counts.
+pub(super) struct RowTest<'a> {
+    pub(super) batch: &'a JoinBatch,
+    pub(super) evaluation: &'a mut RowEvaluation,
+    pub(super) work: &'a mut JoinWork,
+}
+
 impl JoinOutput {
-    /// # Safety
-    /// The parts must belong to one node, and the output must only be used while the node is executed.
-    pub(super) unsafe fn new(parts: OutputParts) -> Self {
-        Self { parts, matches: Vec::new(), next: 0 }
+    pub(super) fn new(kind: JoinKind, conditions: Qual, filter: Qual) -> Self {
+        Self { kind, conditions, filter, matches: Vec::new(), next: 0 }
     }
 
     pub(super) fn kind(&self) -> JoinKind {
-        self.parts.kind
+        self.kind
     }
 
     /// Forgets the rows of the last batch.
@@ -60,110 +48,82 @@ impl JoinOutput {
         self.next = 0;
     }
 
-    /// Takes a near pair, and returns its row if it satisfies all conditions.
-    pub(super) fn pair(
-        &mut self,
-        batch: &JoinBatch,
-        codes: BySide<CodePlace>,
-        work: &mut JoinWork,
-    ) -> Option<*mut TupleTableSlot> {
+    /// Makes a near pair the current row. Returns whether it is returned, because it satisfies all
+    /// conditions.
+    pub(super) fn pair(&mut self, codes: BySide<CodePlace>, test: &mut RowTest<'_>) -> bool {
+        let RowTest { batch, evaluation, work } = test;
         let rows = BySide::of(|side| batch[side].row(codes[side]));
-        if !self.joins(batch, rows, work) {
-            return None;
+        check_for_interrupts();
+        let mut row = batch.show(rows.map(Some), evaluation);
+        if !self.joins(&mut row, work) {
+            return false;
         }
         for side in Side::BOTH {
             batch[side].note_match(rows[side]);
         }
-        self.filtered(work)
+        self.passes(&mut row, work)
     }
 
     /// Takes a near pair of an outer row that needs only one match. It is returned by
     /// [`next_match`](Self::next_match), after the batch has been searched.
     pub(super) fn first_match(
         &mut self,
-        batch: &JoinBatch,
         codes: BySide<CodePlace>,
-        work: &mut JoinWork,
+        test: &mut RowTest<'_>,
     ) -> Result<(), OutOfMemory> {
+        let RowTest { batch, evaluation, work } = test;
         let rows = BySide::of(|side| batch[side].row(codes[side]));
-        let is_match = self.parts.conditions.is_null() || self.joins(batch, rows, work);
+        check_for_interrupts();
+        let is_match = evaluation.is_empty(self.conditions)
+            || self.joins(&mut batch.show(rows.map(Some), evaluation), work);
         // An anti join returns no matched rows.
-        if is_match && batch[Side::Outer].note_match(rows[Side::Outer]) && self.kind() != JoinKind::Anti {
+        if is_match && batch[Side::Outer].note_match(rows[Side::Outer]) && self.kind != JoinKind::Anti {
             push(&mut self.matches, rows)?;
         }
         Ok(())
     }
 
-    /// The next outer row that found its first match in this batch.
-    pub(super) fn next_match(
-        &mut self,
-        batch: &JoinBatch,
-        work: &mut JoinWork,
-    ) -> Option<*mut TupleTableSlot> {
-        let rows = *self.matches.get(self.next)?;
+    /// Makes the next outer row that found its first match in this batch the current row, with that match.
+    /// Returns whether there is one.
+    pub(super) fn next_match(&mut self, test: &mut RowTest<'_>) -> bool {
+        let Some(&rows) = self.matches.get(self.next) else { return false };
         self.next += 1;
-        self.put(batch, rows.map(Some));
+        let mut row = test.batch.show(rows.map(Some), test.evaluation);
         // Only outer joins have conditions that are tested after the join.
-        self.filtered(work)
+        self.passes(&mut row, test.work)
     }
 
-    /// The next unmatched row of a side in memory, if the join returns such rows. Columns of the other side
-    /// are NULL.
-    pub(super) fn next_unmatched(
-        &mut self,
-        side: Side,
-        batch: &JoinBatch,
-        work: &mut JoinWork,
-    ) -> Option<*mut TupleTableSlot> {
-        let count = if self.kind().fills(side) { batch[side].rows.len() } else { 0 };
+    /// Makes the next unmatched row of a side in memory the current row, if the join returns such rows.
+    /// Columns of the other side are NULL. Returns whether there is one.
+    pub(super) fn next_unmatched(&mut self, side: Side, test: &mut RowTest<'_>) -> bool {
+        let RowTest { batch, evaluation, work } = test;
+        let count = if self.kind.fills(side) { batch[side].rows.len() } else { 0 };
         while self.next < count {
             check_for_interrupts();
             let row = BatchRow(self.next as u32);
             self.next += 1;
             if !batch[side].is_matched(row) {
-                self.put(batch, BySide::of(|other| (other == side).then_some(row)));
-                let row = self.filtered(work);
-                if row.is_some() {
-                    return row;
+                let rows = BySide::of(|other| (other == side).then_some(row));
+                if self.passes(&mut batch.show(rows, evaluation), work) {
+                    return true;
                 }
             }
         }
         self.next = 0;
-        None
+        false
     }
 
-    /// Makes a pair the current row. Returns whether it satisfies the other conditions of the join.
-    fn joins(&self, batch: &JoinBatch, rows: BySide<BatchRow>, work: &mut JoinWork) -> bool {
-        check_for_interrupts();
-        self.put(batch, rows.map(Some));
-        // SAFETY: the node is being executed, and has a current row.
-        let holds = unsafe { holds(self.parts.conditions, self.parts.context) };
-        work[Count::Unjoined] += u64::from(!holds);
-        holds
+    /// Whether a pair satisfies the other conditions of the join.
+    fn joins(&self, row: &mut CurrentRow<'_>, work: &mut JoinWork) -> bool {
+        let is_joined = row.satisfies(self.conditions);
+        work[Count::Unjoined] += u64::from(!is_joined);
+        is_joined
     }
 
-    /// Makes an outer row and an inner row the current row. One of them may be missing.
-    fn put(&self, batch: &JoinBatch, rows: BySide<Option<BatchRow>>) {
-        // SAFETY: the node is being executed.
-        unsafe {
-            let OutputParts { context, row, .. } = self.parts;
-            if self.parts.compute() {
-                reset(context);
-                (*context).ecxt_scantuple = row;
-            }
-            batch.put(rows, virtual_row(row));
-        }
-    }
-
-    /// The node's result for the current row; `None` if the row fails the conditions after the join.
-    fn filtered(&self, work: &mut JoinWork) -> Option<*mut TupleTableSlot> {
-        // SAFETY: the node is being executed, and has a current row.
-        unsafe {
-            if holds(self.parts.filter, self.parts.context) {
-                return Some(projected(self.parts.projection, self.parts.row));
-            }
-            work[Count::Filtered] += 1;
-            None
-        }
+    /// Whether a row satisfies the conditions after the join.
+    fn passes(&self, row: &mut CurrentRow<'_>, work: &mut JoinWork) -> bool {
+        let is_returned = row.satisfies(self.filter);
+        work[Count::Filtered] += u64::from(!is_returned);
+        is_returned
     }
 }

@@ -8,13 +8,13 @@
 //! parallel plan take tasks in turn.
 
 use super::batch::JoinBatch;
-use super::explain::{Count, JoinWork};
 use super::file::{RowFile, SideFiles};
 use super::record::Record;
 use super::shared::Sharing;
 use super::side::JoinSide;
 use super::spill::SpilledRows;
 use super::summary::SideSummary;
+use super::work::{Count, JoinWork};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, JoinKind, Side, memory};
@@ -173,7 +173,7 @@ impl JoinPartitions {
     /// The next task for this process.
     fn next_task(&mut self) -> Option<usize> {
         self.begun += 1;
-        match self.sharing {
+        match &self.sharing {
             Some(sharing) => sharing.next_task(self.tasks.len()),
             None => Some(self.begun - 1).filter(|&task| task < self.tasks.len()),
         }
@@ -181,7 +181,7 @@ impl JoinPartitions {
 
     /// Ends a task. Returns whether all tasks have ended.
     fn end_task(&mut self) -> bool {
-        self.sharing.map_or(self.begun, Sharing::end_task) == self.tasks.len()
+        self.sharing.as_ref().map_or(self.begun, Sharing::end_task) == self.tasks.len()
     }
 
     /// Divides the rows of several partitions into as many files as may be open.
@@ -267,14 +267,14 @@ impl JoinPartitions {
         if self.divided.last().is_some_and(|rows| !rows.of.partitions.is_empty()) {
             self.read(side, batch, memory::of_load())?;
         }
-        Ok(batch[side].rows.len() > 0)
+        Ok(!batch[side].rows.is_empty())
     }
 
     /// Reads the next unmatched rows of a side, when all partitions have been joined.
     pub(super) fn load_unmatched(&mut self, side: Side, batch: &mut JoinBatch) -> Result<bool, SqlError> {
         batch.0.iter_mut().for_each(JoinSide::clear);
         self.read(side, batch, memory::of_load())?;
-        Ok(batch[side].rows.len() > 0)
+        Ok(!batch[side].rows.is_empty())
     }
 
     /// Reads rows of a side up to a limit of bytes.

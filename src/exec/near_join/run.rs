@@ -53,19 +53,18 @@
 //! prepare, waits for them too; one that attaches later goes on to the tasks that are left.
 
 use super::batch::{BatchSize, JoinBatch};
-use super::explain::{Count, JoinWork};
 use super::finder::PairFinder;
-use super::output::JoinOutput;
+use super::output::{JoinOutput, RowTest};
 use super::partitions::JoinPartitions;
-use super::reader::RowReader;
+use super::reader::{ReadLimit, RowReader};
 use super::shared::Sharing;
 use super::side::JoinSide;
 use super::spill::Spill;
+use super::work::{Count, JoinWork};
+use crate::pg::exec_node::{ExecutingNode, ReturnedRow};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{Side, memory};
-use pgrx::pg_sys::TupleTableSlot;
-use std::ptr::null_mut;
 
 /// What a process does next.
 #[derive(Clone, Copy)]
@@ -115,9 +114,7 @@ pub(super) struct NearJoin {
 }
 
 impl NearJoin {
-    /// # Safety
-    /// The parts must belong to one node, and the join must only be used while the node is executed.
-    pub(super) unsafe fn new(parts: JoinParts) -> Self {
+    pub(super) fn new(parts: JoinParts) -> Self {
         Self {
             parts,
             state: JoinState::ReadInner,
@@ -131,80 +128,84 @@ impl NearJoin {
     }
 
     /// From now on, other processes do a part of the work.
-    pub(super) fn share(&mut self, sharing: Sharing) {
+    pub(super) fn begin_sharing(&mut self, sharing: Sharing) {
         self.sharing = Some(sharing);
     }
 
     /// Stops sharing, since the shared memory is about to be freed.
-    pub(super) fn end_sharing(&mut self) {
+    pub(super) fn leave(&mut self) {
         if let Some(sharing) = self.sharing.take() {
             self.others.add(&sharing.work_of_others());
             sharing.publish(&self.work);
-            self.end();
+            self.close();
         }
     }
 
-    /// The next row of the join; null after the last one.
-    pub(super) fn next(&mut self) -> Result<*mut TupleTableSlot, SqlError> {
-        loop {
+    /// The next row of the join; `None` after the last one.
+    pub(super) fn next_row<'a>(
+        &'a mut self,
+        node: &'a mut ExecutingNode,
+    ) -> Result<Option<ReturnedRow<'a>>, SqlError> {
+        let mut has_row = false;
+        while !has_row {
             check_for_interrupts();
             let Self { parts: JoinParts { batch, output, .. }, finder, partitions, work, .. } = self;
-            let mut row = None;
+            let mut test = RowTest { batch, evaluation: node.evaluation(), work };
             self.state = match self.state {
-                JoinState::ReadInner => self.read_inner()?,
+                JoinState::ReadInner => self.read_inner(node)?,
                 JoinState::NeedPartition => self.next_partition()?,
                 JoinState::NeedInner => self.load_inner()?,
-                JoinState::NeedOuter => self.load_outer()?,
-                JoinState::FindPairs => self.find_pairs()?,
+                JoinState::NeedOuter => self.load_outer(node)?,
+                JoinState::FindPairs => self.find_pairs(node)?,
                 JoinState::ReturnPairs => match finder.next_pair() {
                     Some(pair) => {
-                        row = output.pair(batch, pair, work);
+                        has_row = output.pair(pair, &mut test);
                         JoinState::ReturnPairs
                     }
                     None => JoinState::FindPairs,
                 },
                 JoinState::ReturnMatches => {
-                    row = output.next_match(batch, work);
-                    match (row, &partitions) {
-                        (Some(_), _) => JoinState::ReturnMatches,
-                        (None, None) => JoinState::Fill(Side::Outer),
-                        (None, Some(_)) => JoinState::NeedOuter,
+                    has_row = output.next_match(&mut test);
+                    match (has_row, &partitions) {
+                        (true, _) => JoinState::ReturnMatches,
+                        (false, None) => JoinState::Fill(Side::Outer),
+                        (false, Some(_)) => JoinState::NeedOuter,
                     }
                 }
                 JoinState::Fill(side) => {
-                    row = output.next_unmatched(side, batch, work);
-                    match (row, &partitions, side) {
-                        (Some(_), ..) => JoinState::Fill(side),
-                        (None, Some(_), _) => JoinState::NeedUnmatched(side),
-                        (None, None, Side::Outer) => JoinState::NeedOuter,
-                        (None, None, Side::Inner) => JoinState::Done,
+                    has_row = output.next_unmatched(side, &mut test);
+                    match (has_row, &partitions, side) {
+                        (true, ..) => JoinState::Fill(side),
+                        (false, Some(_), _) => JoinState::NeedUnmatched(side),
+                        (false, None, Side::Outer) => JoinState::NeedOuter,
+                        (false, None, Side::Inner) => JoinState::Done,
                     }
                 }
                 JoinState::NeedUnmatched(side) => self.load_unmatched(side)?,
-                JoinState::Done => return Ok(null_mut()),
+                JoinState::Done => return Ok(None),
             };
-            if let Some(row) = row {
-                return Ok(row);
-            }
         }
+        Ok(Some(self.parts.batch.returned(node.evaluation())))
     }
 
-    fn read_inner(&mut self) -> Result<JoinState, SqlError> {
+    fn read_inner(&mut self, node: &mut ExecutingNode) -> Result<JoinState, SqlError> {
         let JoinParts { reader, batch, output, .. } = &mut self.parts;
-        self.radii = reader.radii()?;
+        self.radii = reader.radii(node.evaluation())?;
         reader.gives_codes = !self.radii.is_empty();
         if self.sharing.is_none() {
-            reader.read(Side::Inner, batch, (usize::MAX, memory::of_inner()))?;
+            let limit = ReadLimit { rows: usize::MAX, bytes: memory::of_inner() };
+            reader.read(node, Side::Inner, batch, limit)?;
             if reader.ended[Side::Inner] {
                 return Ok(JoinState::NeedOuter);
             }
         }
-        let (kind, spill) = (output.kind(), Spill { reader, batch });
-        let rows = match self.sharing {
+        let kind = output.kind();
+        let spill = Spill { node, reader, batch };
+        let rows = match &self.sharing {
             Some(sharing) => spill.share(sharing, kind)?,
             None => spill.write()?,
         };
-        self.partitions = Some(JoinPartitions::new(kind, &self.radii, rows, batch, self.sharing)?);
+        self.partitions = Some(JoinPartitions::new(kind, &self.radii, rows, batch, self.sharing.clone())?);
         self.work[Count::Processes] = u64::from(self.sharing.is_some());
         Ok(JoinState::NeedPartition)
     }
@@ -228,7 +229,7 @@ impl NearJoin {
     }
 
     /// Reads the next outer rows and prepares to search them.
-    fn load_outer(&mut self) -> Result<JoinState, SqlError> {
+    fn load_outer(&mut self, node: &mut ExecutingNode) -> Result<JoinState, SqlError> {
         let JoinParts { reader, batch, size, output, .. } = &mut self.parts;
         let has_files = self.partitions.is_some();
         let end = if has_files { JoinState::NeedInner } else { JoinState::Fill(Side::Inner) };
@@ -239,17 +240,18 @@ impl NearJoin {
                 // A row whose code was refused may be left out; the other side shows whether that is an
                 // error.
                 reader.gives_codes &= inner.has_codes();
-                if inner.rows.len() == 0 && !inner.has_codes() && !output.kind().fills(Side::Outer) {
+                if inner.rows.is_empty() && !inner.has_codes() && !output.kind().fills(Side::Outer) {
                     return Ok(end);
                 }
                 outer.clear();
                 outer.matched.clear();
-                reader.read(Side::Outer, batch, (size.rows, memory::of_load()))?;
+                let limit = ReadLimit { rows: size.rows, bytes: memory::of_load() };
+                reader.read(node, Side::Outer, batch, limit)?;
             }
         }
         batch.check()?;
         let outer = &batch[Side::Outer];
-        if outer.rows.len() == 0 {
+        if outer.rows.is_empty() {
             return Ok(end);
         }
         size.grow(outer.rows.len());
@@ -261,9 +263,10 @@ impl NearJoin {
         Ok(JoinState::FindPairs)
     }
 
-    fn find_pairs(&mut self) -> Result<JoinState, SqlError> {
+    fn find_pairs(&mut self, node: &mut ExecutingNode) -> Result<JoinState, SqlError> {
         let JoinParts { batch, output, .. } = &mut self.parts;
-        let is_found = self.finder.find(batch, output, &mut self.work)?;
+        let test = RowTest { batch, evaluation: node.evaluation(), work: &mut self.work };
+        let is_found = self.finder.find(output, test)?;
         let of_files = self.partitions.as_ref().map_or(0, JoinPartitions::bytes);
         let rows: usize = batch.0.iter().map(JoinSide::taken).sum();
         self.work.peak(Count::Memory, (rows + self.finder.bytes() + of_files) as u64);
@@ -287,7 +290,7 @@ impl NearJoin {
     }
 
     /// Restarts the join. The inner side is kept if it has not changed.
-    pub(super) fn restart(&mut self, keeps_inner: bool) {
+    pub(super) fn begin_again(&mut self, keeps_inner: bool) {
         let JoinParts { reader, batch, size, output, .. } = &mut self.parts;
         if keeps_inner {
             batch[Side::Inner].matched.clear();
@@ -305,8 +308,8 @@ impl NearJoin {
     }
 
     /// Frees all memory and closes all files.
-    pub(super) fn end(&mut self) {
-        self.restart(false);
+    pub(super) fn close(&mut self) {
+        self.begin_again(false);
         self.state = JoinState::Done;
     }
 

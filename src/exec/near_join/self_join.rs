@@ -1,15 +1,15 @@
 //! Finds the near pairs among the rows of a file, by a join of the file with itself.
 
-use super::explain::JoinWork;
 use super::file::{RowFile, SideFiles};
 use super::matched::MatchedSet;
 use super::partitions::JoinPartitions;
 use super::record::RecordNumber;
-use super::rows::BatchRow;
 use super::side::JoinSide;
 use super::spill::SpilledRows;
 use super::summary::SideSummary;
+use super::work::JoinWork;
 use crate::pg::report::SqlError;
+use crate::pg::row_store::BatchRow;
 use crate::plan::near_join::{BySide, JoinKind, Side};
 use base::{Heartbeat, OutOfMemory};
 use hamming::clusters::{Forest, Linkage};

@@ -3,16 +3,15 @@
 use super::file::RowFile;
 use super::matched::MatchedSet;
 use super::record::{Record, RecordFormat, RecordNumber};
-use super::rows::{BatchRow, KeptColumns, RowStore};
 use super::summary::SideSummary;
-use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
+use crate::pg::code::{CodeType, CodeValue};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
+use crate::pg::row_store::{BatchRow, RowStore, StorableRow};
 use base::{OutOfMemory, collect, push, reserve};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::CodeRadii;
-use pgrx::pg_sys::Datum;
 
 /// Bytes per row that sorting into buckets takes.
 const BYTES_IN_BUCKETS: usize = 12;
@@ -45,10 +44,9 @@ pub(crate) struct JoinSide {
 }
 
 impl JoinSide {
-    pub(crate) fn new(columns: KeptColumns, numbered: bool, types: impl Iterator<Item = CodeType>) -> Self {
+    pub(crate) fn new(rows: RowStore, numbered: bool, types: impl Iterator<Item = CodeType>) -> Self {
         // Bounded: as many as the query has conditions.
         let codes = types.map(CodeList::of_first_bits).collect();
-        let rows = RowStore::new(columns);
         let (places, numbers, matched) = (Vec::new(), Vec::new(), MatchedSet::default());
         Self { rows, codes, count: 0, places, numbered, numbers, first: 0, matched, most: 0, problem: None }
     }
@@ -64,9 +62,10 @@ impl JoinSide {
 
     /// Frees the memory, and forgets the length of the codes and all matches.
     pub(super) fn reset(&mut self) {
-        let columns = std::mem::take(&mut self.rows).columns;
+        let mut rows = std::mem::replace(&mut self.rows, RowStore::of_nothing());
+        rows.reset();
         let codes = std::mem::take(&mut self.codes);
-        *self = Self::new(columns, self.numbered, codes.iter().map(|codes| codes.type_));
+        *self = Self::new(rows, self.numbered, codes.iter().map(|codes| codes.type_));
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -83,18 +82,10 @@ impl JoinSide {
     }
 
     /// Adds a row, with its codes if it has any. A row without codes is left out if rows are not numbered.
-    ///
-    /// # Safety
-    /// The values must be of the types of the columns, and the codes of the types of the conditions.
-    pub(crate) unsafe fn push(
-        &mut self,
-        (values, nulls): (&[Datum], &[bool]),
-        codes: &[Datum],
-    ) -> Result<(), SqlError> {
-        let pushed = self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| {
-            // SAFETY: the code is of this type, as the caller promises.
-            unsafe { list.push(code) }
-        });
+    #[inline]
+    pub(crate) fn push(&mut self, row: impl StorableRow, codes: &[CodeValue<'_>]) -> Result<(), SqlError> {
+        debug_assert!(codes.is_empty() || codes.len() == self.codes.len(), "a row has all codes or none");
+        let pushed = self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| list.push(code));
         match pushed {
             Ok(()) if !codes.is_empty() => self.place_code()?,
             Ok(()) => {}
@@ -103,8 +94,7 @@ impl JoinSide {
         if !self.numbered && self.count == self.rows.len() {
             return Ok(());
         }
-        // SAFETY: the values are of the types of the columns, as the caller promises.
-        Ok(unsafe { self.rows.push(values, nulls) }?)
+        row.store(&mut self.rows)
     }
 
     /// Makes room to note matches of the rows, if the join has to.
@@ -261,7 +251,7 @@ impl JoinSide {
         if self.numbered {
             push(&mut self.numbers, record.number.0)?;
         }
-        Ok(self.rows.push_words(record.columns)?)
+        self.rows.push_words(record.columns)
     }
 
     /// Whether comparing with a code of the other side can find a pair or raise an error.

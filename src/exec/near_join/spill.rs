@@ -3,9 +3,10 @@
 
 use super::batch::JoinBatch;
 use super::file::{RowFile, SideFiles};
-use super::reader::RowReader;
+use super::reader::{ReadLimit, RowReader};
 use super::shared::{ROWS, SUMMARY, Sharing};
 use super::summary::SideSummary;
+use crate::pg::exec_node::ExecutingNode;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, JoinKind, Side, memory};
 use base::push;
@@ -18,6 +19,7 @@ pub(super) struct SpilledRows {
 
 /// Writes rows of both sides.
 pub(super) struct Spill<'a> {
+    pub(super) node: &'a mut ExecutingNode,
     pub(super) reader: &'a mut RowReader,
     pub(super) batch: &'a mut JoinBatch,
 }
@@ -35,7 +37,7 @@ impl Spill<'_> {
     }
 
     /// Writes the rows of this process, waits until all processes have done so, and opens all files.
-    pub(super) fn share(mut self, sharing: Sharing, kind: JoinKind) -> Result<SpilledRows, SqlError> {
+    pub(super) fn share(mut self, sharing: &Sharing, kind: JoinKind) -> Result<SpilledRows, SqlError> {
         if sharing.begin() {
             for side in Side::BOTH {
                 let mut file = sharing.create_file(ROWS, side)?;
@@ -66,7 +68,7 @@ impl Spill<'_> {
         &mut self,
         side: Side,
         file: &mut RowFile,
-        sharing: Option<Sharing>,
+        sharing: Option<&Sharing>,
     ) -> Result<SideSummary, SqlError> {
         let mut summary = SideSummary::default();
         loop {
@@ -78,7 +80,8 @@ impl Spill<'_> {
             if self.reader.ended[side] {
                 return Ok(summary);
             }
-            self.reader.read(side, self.batch, (usize::MAX, memory::of_inner()))?;
+            let limit = ReadLimit { rows: usize::MAX, bytes: memory::of_inner() };
+            self.reader.read(self.node, side, self.batch, limit)?;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How the memory of a join is divided.
 
+use crate::pg::settings::hash_memory_limit;
 use hamming::near_pairs::MAX_SEGMENT_BITS;
 use pgrx::pg_sys;
 
@@ -36,8 +37,7 @@ pub(crate) const OF_FILE: usize = pg_sys::BLCKSZ as usize / 4 * 5;
 
 /// Bytes that the join may take.
 fn of_join() -> usize {
-    // SAFETY: PostgreSQL computes the limit from its settings.
-    (unsafe { pg_sys::get_hash_memory_limit() }).min(MOST_FOR_ROWS)
+    hash_memory_limit().min(MOST_FOR_ROWS)
 }
 
 /// Bytes for the rows of the inner side that are in memory at the same time.

@@ -3,6 +3,7 @@
 
 use super::kind::{BySide, JoinKind, Side};
 use crate::pg::code::CodeType;
+use crate::pg::exec_node::NodePlan;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::nodes::elements;
 use pgrx::pg_sys::{self, List};
@@ -31,11 +32,18 @@ impl StoredJoin {
 
     /// # Safety
     /// The list must be one that [`write`](Self::write) has made, or a copy.
-    pub(crate) unsafe fn read(list: *mut List) -> Self {
-        // SAFETY: it is such a list of integers, as the caller promises.
-        let numbers = unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) };
-        // SAFETY: as above.
-        let number = |place: usize| unsafe { numbers[place].int_value } as usize;
+    pub(super) unsafe fn read(list: *mut List) -> Self {
+        // SAFETY: it is such a list of integers, as the caller promises. Bounded: as `of`.
+        let numbers: Vec<i32> = unsafe {
+            let cells = std::slice::from_raw_parts((*list).elements, (*list).length as usize);
+            cells.iter().map(|cell| cell.int_value).collect()
+        };
+        Self::of(&numbers)
+    }
+
+    /// The numbers that [`write`](Self::write) has written.
+    pub(crate) fn of(numbers: &[i32]) -> Self {
+        let number = |place: usize| numbers[place] as usize;
         // Bounded: as many as the query has conditions.
         let near = (3..numbers.len())
             .step_by(2)
@@ -85,14 +93,10 @@ impl<'p> StoredExpressions<'p> {
         list_of([self.near, self.conditions, self.filter].map(Exprs::pointer))
     }
 
-    /// # Safety
-    /// The node must have been made from a near join's path.
-    pub(crate) unsafe fn read(node: &'p pg_sys::CustomScan) -> Self {
-        // SAFETY: such a node has what `write` returns, as the caller promises.
-        unsafe {
-            let [near, conditions, filter] = lists_of(node.custom_exprs).map(|list| Exprs::new(list));
-            Self { near, conditions, filter }
-        }
+    /// The expressions that [`write`](Self::write) has written to a plan.
+    pub(crate) fn of(plan: NodePlan<'p>) -> Self {
+        let [near, conditions, filter] = [0, 1, 2].map(|place| plan.expressions(place));
+        Self { near, conditions, filter }
     }
 
     /// The codes of each condition that the node serves, and its radius.

@@ -2,40 +2,36 @@
 
 use super::error;
 use crate::pg::call::{Call, Utf8, pg_functions};
-use crate::pg::elements::{ArrayElements, Order};
+use crate::pg::elements::{ArrayElements, OrderedElements};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
 use base::{OutOfMemory, choose, collect, push};
 use hamming::clusters::{LINKAGES, keepers_of_pairs};
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 
 pg_functions!(clusters_of_pairs);
 
 /// Returns each key with the smallest key of its cluster.
 fn clusters_of_pairs(
-    a: Datum,
-    b: Datum,
+    a: ArrayElements<'_>,
+    b: ArrayElements<'_>,
     linkage: Utf8<'_>,
     call: Call,
     mut rows: ResultSet,
 ) -> Result<(), SqlError> {
-    // SAFETY: `sql/pairs.sql` declares the function with two arrays of one type.
-    let (a, b) = unsafe { (ArrayElements::of(a), ArrayElements::of(b)) };
-    let order = Order::of(a.type_, call)?;
     let linkage = choose("linkage", &linkage, &LINKAGES)?;
-    let (a, b) = (not_null(&a)?, not_null(&b)?);
+    if a.have_null() || b.have_null() {
+        return Err(error::null_key());
+    }
+    let all = OrderedElements::of([&a, &b], call)?;
     let count = a.len();
     if count != b.len() {
         return Err(error::ends_differ_in_number(count, b.len()));
     }
     // The ends of pairs are numbered from 0: first those in `a`, then those in `b`.
     let ends = u32::try_from(2 * count).map_err(|_| error::too_many(count as i64, "pairs"))?;
-    let end = |end: u32| {
-        let end = end as usize;
-        if end < count { a[end] } else { b[end - count] }
-    };
-    let (keys, places) = distinct(ends, end, &order)?;
+    let (keys, places) = distinct(ends, &all)?;
     let pairs = places[..count].iter().copied().zip(places[count..].iter().copied());
     let mut pairs = collect(pairs, count)?;
     drop(places);
@@ -47,21 +43,11 @@ fn clusters_of_pairs(
     Ok(())
 }
 
-/// The keys of an array, none of which may be NULL.
-fn not_null<'a>(keys: &ArrayElements<'a>) -> Result<&'a [pg_sys::Datum], SqlError> {
-    if keys.nulls.contains(&true) { Err(error::null_key()) } else { Ok(keys.values) }
-}
-
 /// The distinct keys in ascending order, and for each end of a pair the place of its key in that order.
-fn distinct(
-    ends: u32,
-    key_of: impl Fn(u32) -> pg_sys::Datum,
-    order: &Order,
-) -> Result<(Vec<pg_sys::Datum>, Vec<u32>), OutOfMemory> {
+fn distinct(ends: u32, all: &OrderedElements<'_>) -> Result<(Vec<Datum>, Vec<u32>), OutOfMemory> {
     let compare = |a: u32, b: u32| {
         check_for_interrupts();
-        // SAFETY: the keys are of the type of the order.
-        unsafe { order.compare(key_of(a), key_of(b)) }
+        all.compare(a as usize, b as usize)
     };
     let mut sorted = collect(0..ends, ends as usize)?;
     sorted.sort_unstable_by(|&a, &b| compare(a, b));
@@ -69,7 +55,7 @@ fn distinct(
     let mut keys = Vec::new();
     for equal in sorted.chunk_by(|&a, &b| compare(a, b).is_eq()) {
         equal.iter().for_each(|&end| places[end as usize] = keys.len() as u32);
-        push(&mut keys, key_of(equal[0]))?;
+        push(&mut keys, all.get(equal[0] as usize))?;
     }
     Ok((keys, places))
 }

@@ -16,21 +16,20 @@
 //! Cost: each round compares its keepers with all rows that are not decided. For `n` such rows, of which
 //! memory has room for `m`, there are at most `n / m` rounds, and `n * n / 2m` rows are compared.
 
-use crate::exec::near_join::{
-    BatchRow, CodePlace, JoinSide, KeptColumn, NearRows, Record, RowFile, SideSummary, self_join,
-};
+use crate::exec::near_join::{CodePlace, JoinSide, NearRows, Record, RowFile, SideSummary, self_join};
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
-use crate::pg::datum::DatumLayout;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::SqlError;
+use crate::pg::row_store::{BatchRow, RowStore};
+use crate::pg::value::Value;
 use crate::plan::near_join::{BySide, Side, memory};
 use base::{Heartbeat, Limit, Problem, collect};
 use hamming::clusters::{Linkage, first_equals, first_near, keepers};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::CodeRadii;
-use pgrx::pg_sys::Datum;
+use pgrx::pg_sys::Oid;
 
 /// If more rounds than this are left, a join of the rows with themselves pays.
 const FEW_ROUNDS: usize = 8;
@@ -41,7 +40,8 @@ pub(super) struct Clustering {
     /// The types of the codes, and a radius for each of them.
     pub(super) types: Vec<CodeType>,
     pub(super) radii: Vec<Radius>,
-    pub(super) key: DatumLayout,
+    /// The type of the keys.
+    pub(super) key: Oid,
 }
 
 /// A radius, the name of its argument, and a hint for values that are out of range.
@@ -54,9 +54,9 @@ pub(super) struct Radius {
 impl Clustering {
     /// No rows, for rows with keys or without, whose codes have these lengths.
     fn side(&self, has_key: bool, lengths: &[u32]) -> JoinSide {
-        let key = has_key.then_some(Some(KeptColumn { layout: self.key, target: 0 }));
-        // Bounded: one column, and as many codes as the function has.
-        let mut side = JoinSide::new(key.into_iter().collect(), true, self.types.iter().copied());
+        let keys = if has_key { RowStore::of_values(self.key) } else { RowStore::of_nothing() };
+        // Bounded: as many codes as the function has.
+        let mut side = JoinSide::new(keys, true, self.types.iter().copied());
         side.codes = self.types.iter().map(|&type_| CodeList::new(type_, 0)).collect();
         side.expect_lengths(lengths);
         side
@@ -222,7 +222,7 @@ fn load(file: &mut RowFile, rows: &mut JoinSide, only_coded: bool) -> Result<boo
             break;
         }
     }
-    Ok(rows.rows.len() > 0)
+    Ok(!rows.rows.is_empty())
 }
 
 /// Collects the rows of a window.
@@ -238,21 +238,18 @@ impl<'a> ClusterRows<'a> {
         Self { clustering, rows: clustering.side(true, &[]), file: None, summary: SideSummary::default() }
     }
 
-    /// Adds a row with its key. It has no cluster if one of its codes is NULL.
-    ///
-    /// # Safety
-    /// The values must be of the types of key and codes.
-    pub(super) unsafe fn push(
+    /// Adds a row with its key, and one or two codes. It has no cluster if one of its codes is NULL.
+    pub(super) fn push(
         &mut self,
-        key: Option<Datum>,
-        codes: &[Option<Datum>],
+        key: Option<Value<'_>>,
+        codes: &[Option<Value<'_>>],
     ) -> Result<(), SqlError> {
-        let mut datums = [Datum::null(); 2];
-        datums.iter_mut().zip(codes).for_each(|(datum, code)| *datum = code.unwrap_or(*datum));
-        let count = if codes.iter().all(Option::is_some) { codes.len() } else { 0 };
-        let key = (&[key.unwrap_or(Datum::null())][..], &[key.is_none()][..]);
-        // SAFETY: as the caller promises.
-        unsafe { self.rows.push(key, &datums[..count]) }?;
+        let code = |place: usize| codes.get(place).copied().flatten().and_then(Value::as_code);
+        match (code(0), code(1)) {
+            (Some(only), None) if codes.len() == 1 => self.rows.push(key, &[only]),
+            (Some(first), Some(second)) => self.rows.push(key, &[first, second]),
+            _ => self.rows.push(key, &[]),
+        }?;
         self.rows.check_all(true)?;
         if self.rows.bytes() >= memory::of_load() {
             let mut file = self.file.take().map_or_else(RowFile::create, Ok)?;
@@ -306,7 +303,7 @@ pub(super) struct RowKeepers {
 impl RowKeepers {
     /// The key of the keeper of the next row, which stays valid until the next call; `None` if the row is
     /// known to be its own keeper.
-    pub(super) fn next_key(&mut self) -> Result<Option<Option<Datum>>, SqlError> {
+    pub(super) fn next_key(&mut self) -> Result<Option<Option<Value<'_>>>, SqlError> {
         if self.next as usize == self.rows.rows.len()
             && let Some(file) = &mut self.file
         {
@@ -321,9 +318,7 @@ impl RowKeepers {
             return Ok(None);
         }
         self.next += 1;
-        let (mut key, mut is_null) = ([Datum::null()], [true]);
         let keeper = self.keepers.get(place as usize).copied().unwrap_or(place);
-        self.rows.rows.put(Some(BatchRow(keeper)), &mut key, &mut is_null);
-        Ok(Some((!is_null[0]).then_some(key[0])))
+        Ok(Some(self.rows.rows.value(BatchRow(keeper))))
     }
 }

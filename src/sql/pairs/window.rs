@@ -7,10 +7,11 @@ use crate::pg::code::CodeType;
 use crate::pg::encoding::to_utf8;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{SqlError, UnwrapOrReport};
+use crate::pg::value::Value;
 use crate::pg::window::WindowPartition;
 use base::choose;
 use hamming::clusters::LINKAGES;
-use pgrx::{FromDatum, pg_sys};
+use pgrx::pg_sys::Datum;
 
 pg_functions!(near_cluster);
 
@@ -26,23 +27,23 @@ const SECOND_HINT: &str = "The default of second_radius is 50, for second codes 
 
 /// The key of the keeper of the current row. PostgreSQL calls this for each row of a partition, in order. The
 /// clusters are computed at the first row.
-fn near_cluster(call: Call) -> pg_sys::Datum {
-    // SAFETY: `sql/pairs.sql` declares the function as WINDOW.
-    let mut partition = unsafe { WindowPartition::of(call) };
+fn near_cluster(call: Call, mut partition: WindowPartition) -> Datum {
     let keepers = partition.state(|partition| keepers_of(partition).unwrap_or_report());
-    let key = keepers.next_key().unwrap_or_report().unwrap_or_else(|| partition.argument(KEY));
+    let key = match keepers.next_key().unwrap_or_report() {
+        Some(key) => key.map(Value::datum),
+        None => partition.argument(KEY).map(Value::datum),
+    };
     key.unwrap_or_else(|| call.null())
 }
 
 /// Reads the whole partition, and computes its clusters.
-fn keepers_of(partition: &WindowPartition) -> Result<RowKeepers, SqlError> {
+fn keepers_of(partition: &mut WindowPartition) -> Result<RowKeepers, SqlError> {
     let last = partition.arguments() - 1;
-    // SAFETY: the argument is declared as text, and is not NULL here.
-    let linkage = partition.argument(last).and_then(|linkage| unsafe { <&[u8]>::from_datum(linkage, false) });
     let radius = radius_of(partition, RADIUS, "radius", None)?;
+    let linkage = partition.argument(last).and_then(Value::as_text);
     let linkage = to_utf8(linkage.ok_or_else(|| error::null_argument("linkage"))?)?;
     let linkage = choose("linkage", &linkage, &LINKAGES)?;
-    let key = partition.layout(KEY);
+    let key = partition.argument_type(KEY);
     let rows = partition.rows();
     let rows = i32::try_from(rows).map_err(|_| error::too_many(rows, "codes"))?;
     // Bounded: at most two codes.
@@ -57,20 +58,18 @@ fn keepers_of(partition: &WindowPartition) -> Result<RowKeepers, SqlError> {
     let mut all = ClusterRows::new(&clustering);
     partition.each(&arguments, rows, |values| {
         check_for_interrupts();
-        // SAFETY: `sql/pairs.sql` declares arguments of these types.
-        unsafe { all.push(values[0], &values[1..]) }
+        all.push(values[0], &values[1..])
     })?;
     all.end(rows as usize)
 }
 
 /// A radius at the current row, which must not be NULL.
 fn radius_of(
-    partition: &WindowPartition,
+    partition: &mut WindowPartition,
     argument: i32,
     name: &'static str,
     hint: Option<&'static str>,
 ) -> Result<Radius, SqlError> {
-    // SAFETY: the argument is declared as integer, and is not NULL here.
-    let bits = partition.argument(argument).and_then(|value| unsafe { i32::from_datum(value, false) });
+    let bits = partition.argument(argument).and_then(Value::as_integer);
     bits.map(|bits| Radius { bits, name, hint }).ok_or_else(|| error::null_argument(name))
 }

@@ -1,12 +1,11 @@
 //! Codes in one contiguous array, for algorithms that compare many of them.
 
-use super::{Code, CodeType};
+use super::{Code, CodeType, CodeValue};
 use crate::error;
 use crate::report::SqlError;
 use base::{grow, reserve};
 use hamming::code::{CodeCutter, CodeSlice, check_width};
 use hamming::cut_table::CutTable;
-use pgrx::pg_sys;
 
 /// Codes of one length: the length of the first code.
 ///
@@ -41,13 +40,11 @@ impl CodeList {
         Self { have_whole_codes: false, ..Self::new(type_, 0) }
     }
 
-    /// Adds a value, which must have the same length as the earlier ones.
-    ///
-    /// # Safety
-    /// The datum must be of this type, and must not be NULL.
-    pub unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<(), SqlError> {
-        // SAFETY: the value is of this type, as the caller promises.
-        match unsafe { self.type_.read(value) } {
+    /// Adds a value, which must have the type of the list, and the same length as the earlier values.
+    #[inline]
+    pub fn push(&mut self, value: CodeValue<'_>) -> Result<(), SqlError> {
+        assert_eq!(value.codes(), self.type_, "a list has codes of one type");
+        match value.read() {
             Code::Integer(word, _) => {
                 if self.words.capacity() == 0 {
                     reserve(&mut self.words, self.expected)?;

@@ -11,6 +11,7 @@ use bits::Bits;
 use hamming::code;
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::CStr;
+use std::marker::PhantomData;
 
 /// The type of a code: a line of [`KINDS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +147,34 @@ impl CodeType {
                 (center.datum(), radius)
             }
         }
+    }
+}
+
+/// A value that is a code, with its type.
+#[derive(Clone, Copy)]
+pub struct CodeValue<'a> {
+    codes: CodeType,
+    datum: Datum,
+    life: PhantomData<&'a Datum>,
+}
+
+impl<'a> CodeValue<'a> {
+    /// # Safety
+    /// The datum must be of this type, not NULL, and live as long as the lifetime says.
+    pub(crate) unsafe fn new(codes: CodeType, datum: Datum) -> Self {
+        Self { codes, datum, life: PhantomData }
+    }
+
+    /// The type of the code.
+    pub fn codes(self) -> CodeType {
+        self.codes
+    }
+
+    /// The code.
+    #[inline]
+    pub fn read(self) -> Code<'a> {
+        // SAFETY: the datum is of this type, as the caller of `new` has promised.
+        unsafe { self.codes.read(self.datum) }
     }
 }
 

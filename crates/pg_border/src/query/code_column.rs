@@ -6,8 +6,8 @@
 //! PostgreSQL's own, because the types of these columns are checked first, and the table is locked.
 
 use super::{QueryCursor, QueryRow};
-use crate::code::CodeType;
 use crate::code::list::CodeList;
+use crate::code::{CodeType, CodeValue};
 use crate::encoding::{for_message, type_name};
 use crate::error;
 use crate::open_index::ColumnType;
@@ -66,7 +66,7 @@ impl CodeColumn {
         // with a zero byte.
         Spi::connect(|_| unsafe {
             let plan = pg_sys::SPI_prepare(query.as_ptr().cast(), 0, std::ptr::null_mut());
-            QueryCursor::open(plan).each_row(BATCH, |row| take(CodeRow(row)))
+            QueryCursor::open(plan).each_row(BATCH, |row| take(CodeRow(row, self.codes)))
         })
     }
 
@@ -96,13 +96,13 @@ const KEY: i32 = 3;
 
 /// The query's current row.
 #[derive(Clone, Copy)]
-pub struct CodeRow<'a>(QueryRow<'a>);
+pub struct CodeRow<'a>(QueryRow<'a>, CodeType);
 
 impl CodeRow<'_> {
     /// Adds the code to a list of codes of the column's type.
     pub fn push_code(&self, codes: &mut CodeList) -> Result<(), SqlError> {
         // SAFETY: the query casts the column to this type, and skips NULLs.
-        self.0.value(CODE).map_or(Ok(()), |code| unsafe { codes.push(code) })
+        self.0.value(CODE).map_or(Ok(()), |code| codes.push(unsafe { CodeValue::new(self.1, code) }))
     }
 
     /// The text, in the encoding of the database.

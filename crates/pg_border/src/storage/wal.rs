@@ -45,9 +45,9 @@ pub(super) unsafe fn needs_wal(relation: pg_sys::Relation) -> bool {
     }
 }
 
-/// Changes up to four locked pages. More pages are an error, and none of them is changed, because recovery has
-/// an array of four. They must be in the order in which pages are locked: replay locks them in
-/// this order, and so cannot deadlock with readers on a standby.
+/// Changes up to four locked pages. More pages are an error, and none of them is changed, because recovery
+/// has an array of four. They must be in the order in which pages are locked: replay locks them in this
+/// order, and so cannot deadlock with readers on a standby.
 pub(super) fn commit(changes: &mut [(&mut ExclusivePage<'_>, Edit)], is_logged: bool) {
     check_changed_pages(changes.len()).unwrap_or_report();
     debug_assert!(are_different(changes), "a record has each page once");
