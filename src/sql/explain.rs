@@ -2,12 +2,14 @@
 
 use crate::pg::call::{Utf8, pg_functions};
 use crate::pg::encoding;
+use crate::pg::input::jsonb_of;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::{self, SqlError};
 use crate::pg::result_set::ResultSet;
 use base::{OutOfMemory, extend, push};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{IntoDatum, pg_sys};
+use std::ffi::CStr;
 use std::io::{self, Write};
 use text::features::{EXAMPLE, SCHEMES, Scheme};
 use text::fingerprint::explain;
@@ -37,12 +39,8 @@ fn simhash_explain(a: Utf8<'_>, b: Utf8<'_>, scheme: Scheme) -> Result<pg_sys::D
     let json = String::from_utf8(json.0).map_err(|_| no_json())?;
     let mut json = encoding::to_database(json)?;
     push(&mut json, 0)?;
-    // SAFETY: the input function of jsonb reads a C string in the encoding of the database, and returns a new
-    // value.
-    let jsonb = unsafe {
-        pgrx::direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(pg_sys::Datum::from(json.as_ptr()))])
-    };
-    jsonb.ok_or_else(no_json)
+    let json = CStr::from_bytes_until_nul(&json).map_err(|_| no_json())?;
+    jsonb_of(json).ok_or_else(no_json)
 }
 
 /// Collects JSON. Writing fails only if memory is refused.

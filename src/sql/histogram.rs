@@ -64,7 +64,7 @@ fn levels(
         }
         if body.is_some() { texts.add(row.text(), is_query) } else { Ok(()) }
     })?;
-    let weights = weights(&mut texts.counts)?;
+    let weights = weights(&texts.counts)?;
     let weights = weights.as_deref().map(FeatureWeights::read).transpose()?;
     let bits = codes.bits().or(column.bits).unwrap_or(0);
     check_width(bits)?;

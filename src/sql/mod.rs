@@ -1,4 +1,5 @@
 //! The functions that users call, a file for each topic. The file of the same name in `sql/` declares them.
+#![forbid(unsafe_code)]
 
 mod code;
 mod differences;

@@ -9,7 +9,6 @@ use crate::pg::query::corpus::{each_keyed_text, null_key};
 use crate::pg::report::SqlError;
 use crate::pg::result_set::ResultSet;
 use crate::pg::settings::setting;
-use crate::pg::varlena::new_value;
 use base::{Problem, ProblemKind};
 use pgrx::{IntoDatum, pg_sys};
 use text::passage::headline::{self, HeadlineOptions};
@@ -31,15 +30,14 @@ fn shared_passages(a: Utf8<'_>, b: Utf8<'_>, min_length: i32, mut rows: ResultSe
     let min_length = MIN_LENGTH.of(min_length)?;
     for passage in passage::shared_passages(&a, &b, min_length, &mut check_for_interrupts)? {
         check_for_interrupts();
-        let text = new_value(&[&encoding::to_database(encoding::copy(passage.text)?)?]);
-        rows.put([
+        let values = [
             sql_position(passage.a_position).into_datum(),
             sql_position(passage.b_position).into_datum(),
             (passage.length as i32).into_datum(),
-            Some(text),
-        ]);
-        // SAFETY: the row that was put has a copy. Passages that overlap may be longer than both texts.
-        unsafe { pg_sys::pfree(text.cast_mut_ptr()) }
+            None,
+        ];
+        // Passages that overlap may be longer than both texts.
+        rows.put_with_value(values, &encoding::to_database(encoding::copy(passage.text)?)?);
     }
     Ok(())
 }
@@ -59,14 +57,16 @@ fn repeated_passages(query: &[u8], min_length: i32, rows: ResultSet) -> Result<(
     put_repeats(rows, query, min_length, pg_sys::INT8OID)
 }
 
+/// The argument of [`repeated_passages_of_keys`] that has the type of the keys.
+const KEY: usize = 2;
+
 fn repeated_passages_of_keys(
     query: Option<&[u8]>,
     min_length: Option<i32>,
     call: Call,
     rows: ResultSet,
 ) -> Result<(), SqlError> {
-    // SAFETY: `sql/passage.sql` declares the key as the third argument.
-    let key_type = unsafe { pg_sys::get_fn_expr_argtype((*call.info()).flinfo, 2) };
+    let key_type = call.argument_type(KEY);
     match (query, min_length) {
         (Some(query), Some(min_length)) => put_repeats(rows, query, min_length, key_type),
         _ => Ok(()),
@@ -111,8 +111,7 @@ fn read_corpus(
         check_for_interrupts();
         let key = key.ok_or_else(null_key)?;
         let Some(text) = text else { return Ok(()) };
-        // SAFETY: the first column of the query was checked to be of this type.
-        let beside = unsafe { keys.push(key) }?;
+        let beside = keys.push(key)?;
         corpus.push(&encoding::to_utf8(text)?, beside).map_err(corpus_problem)?;
         reporter.tell(|_| format!("{} MB read", corpus.bytes() >> 20));
         Ok(())

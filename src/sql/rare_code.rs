@@ -13,13 +13,13 @@
 //! returns a domain of the extension, on which it does depend. The domain also tells the planner the number
 //! of bits, since the result of a function has no type modifier of its own.
 
-use crate::pg::call::{Argument, Call, pg_functions};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding::for_message;
 use crate::pg::query::code_column::{literal, quoted, table_and_text};
-use crate::pg::query::run;
+use crate::pg::query::{prevent_if_read_only, run};
 use crate::pg::report::{SqlError, quote, report};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{Datum, Oid};
 use std::ffi::CStr;
 
 pg_functions!(create_rare_code);
@@ -33,13 +33,8 @@ const MAY_NOT_USE_LANGUAGE: &[u8] =
     b"SELECT 1 WHERE pg_catalog.has_language_privilege('plpgsql'::pg_catalog.text, 'USAGE'::pg_catalog.text) IS NOT TRUE";
 
 /// Makes the function, and returns it.
-fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, SqlError> {
-    // SAFETY: the first argument is declared as a name. A function that is called belongs to a schema.
-    let (name, schema) = unsafe {
-        let function = (*(*call.info()).flinfo).fn_oid;
-        let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
-        (<&CStr>::read(call, 0), quoted(CStr::from_ptr(schema)))
-    };
+fn create_rare_code(name: &CStr, relation: Oid, column: &CStr, call: Call) -> Result<Datum, SqlError> {
+    let schema = quoted(call.schema());
     let (table, body) = table_and_text(relation, column)?;
     let signature = [
         b"pg_catalog.format('%I.%I(pg_catalog.text)', pg_catalog.current_schema(), ",
@@ -48,8 +43,7 @@ fn create_rare_code(call: Call, relation: Oid, column: &CStr) -> Result<Datum, S
     ]
     .concat(); // Bounded: a name.
     // Otherwise the errors would quote the statement with its weights.
-    // SAFETY: the function raises an error in a transaction that may only read.
-    unsafe { pg_sys::PreventCommandIfReadOnly(c"create_rare_code()".as_ptr()) };
+    prevent_if_read_only(c"create_rare_code()");
     if let Some(schema) = run(&[MAY_NOT_CREATE])? {
         return Err(may_not_create(&schema));
     }

@@ -38,29 +38,29 @@ pg_functions!(
 
 /// A row whose text or scheme is NULL is skipped.
 fn feature_weights_add(call: Call, doc: Option<&[u8]>, scheme: Option<&[u8]>) -> Result<State, SqlError> {
-    let state = STATE.to_change(call)?;
+    let mut state = STATE.to_change(call)?;
     if let Some((doc, scheme)) = doc.zip(scheme) {
         let scheme = encoding::to_utf8(scheme)?.parse()?;
         let doc = encoding::to_utf8(doc)?;
         let beat = &mut check_for_interrupts;
         let features = COUNTER.with_borrow_mut(|counter| counter.features(&doc, scheme, beat))?;
-        rarity::add_features(counts_of(state), &features, scheme, beat)?;
+        rarity::add_features(state.contents_mut(), &features, scheme, beat)?;
     }
     Ok(state)
 }
 
 fn feature_weights_combine(call: Call) -> Result<State, SqlError> {
-    let state = STATE.to_change(call)?;
-    if let Some(other) = STATE.at(call, 1)? {
-        rarity::merge(counts_of(state), counts_of(other))?;
+    let mut state = STATE.to_change(call)?;
+    if let Some(other) = STATE.other(call, &state)? {
+        rarity::merge(state.contents_mut(), other.contents())?;
     }
     Ok(state)
 }
 
 fn feature_weights_final(call: Call) -> Result<Option<Datum>, SqlError> {
     let Some(state) = STATE.at(call, 0)? else { return Err(no_texts()) };
-    let weights = rarity::weights(counts_of(state))?.ok_or_else(no_texts)?;
-    let texts = rarity::texts(counts_of(state))?;
+    let weights = rarity::weights(state.contents())?.ok_or_else(no_texts)?;
+    let texts = rarity::texts(state.contents())?;
     if texts < FEW {
         let hint =
             "Compute them again when there are 1,000 texts. Codes with other weights cannot be compared.";
@@ -73,13 +73,6 @@ fn no_texts() -> SqlError {
     report(Code::ERRCODE_NO_DATA_FOUND, "cannot compute feature weights without texts")
         .set_detail("There are no rows, or all texts are NULL or have no features.")
         .set_hint("Insert texts first, or use the weights of another table with texts of the same kind.")
-}
-
-/// The counts in a state.
-fn counts_of<'a>(state: State) -> &'a mut [u8] {
-    // SAFETY: the state was checked to have this length. If a call has two states, the one to change is the
-    // aggregate's own, or a copy.
-    unsafe { std::slice::from_raw_parts_mut(state.contents(), rarity::COUNTS_BYTES) }
 }
 
 fn text_similarity(a: Utf8<'_>, b: Utf8<'_>, weights: &[u8]) -> Result<Option<f64>, SqlError> {

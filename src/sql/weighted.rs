@@ -48,30 +48,36 @@ fn simhash_agg_add_weighted(
     feature: Option<&[u8]>,
     weight: Option<f64>,
 ) -> Result<State, SqlError> {
-    let state = STATE.to_change(call)?;
-    // SAFETY: the argument was checked to be a state, and nobody else reads it during this call.
-    add(unsafe { &mut *sums_of(state) }, feature, weight)?;
+    let mut state = STATE.to_change(call)?;
+    add(sums_in_mut(&mut state), feature, weight)?;
     Ok(state)
 }
 
 fn simhash_agg_combine(call: Call) -> Result<State, SqlError> {
-    let state = STATE.to_change(call)?;
-    if let Some(other) = STATE.at(call, 1)? {
-        // SAFETY: both arguments were checked to be states; the first is the aggregate's own, or a copy.
-        unsafe { weighted::merge(&mut *sums_of(state), &*sums_of(other)) }
+    let mut state = STATE.to_change(call)?;
+    if let Some(other) = STATE.other(call, &state)? {
+        weighted::merge(sums_in_mut(&mut state), sums_in(&other));
     }
     Ok(state)
 }
 
 fn simhash_agg_final(call: Call) -> Result<Option<i64>, SqlError> {
-    // SAFETY: the argument was checked to be a state.
-    let majority = |state| weighted::majority(unsafe { &*sums_of(state) });
+    let majority = |state| weighted::majority(sums_in(&state));
     Ok(STATE.at(call, 0)?.and_then(majority).map(|fingerprint| fingerprint as i64))
 }
 
 /// The sums in a state.
-fn sums_of(state: State) -> *mut Sums {
-    state.contents().cast()
+fn sums_in(state: &State) -> &Sums {
+    let (sums, _) = state.contents().as_chunks();
+    sums.try_into().unwrap_or(&weighted::NOTHING)
+}
+
+/// The sums in a state, to be changed.
+fn sums_in_mut(state: &mut State) -> &mut Sums {
+    let (sums, _) = state.contents_mut().as_chunks_mut();
+    // A state was checked to have this length.
+    let Ok(sums) = sums.try_into() else { unreachable!("a state has all sums") };
+    sums
 }
 
 fn weights_differ_in_number(features: usize, weights: usize) -> SqlError {

@@ -201,6 +201,21 @@ impl Call {
         self.datum(index).value() as i16
     }
 
+    /// The type of an argument.
+    pub fn argument_type(self, index: usize) -> Oid {
+        // SAFETY: the call describes its arguments; the type of one that does not exist is invalid.
+        unsafe { pg_sys::get_fn_expr_argtype((*self.0).flinfo, index as i32) }
+    }
+
+    /// The name of the schema of the function.
+    pub fn schema<'a>(self) -> &'a CStr {
+        // SAFETY: a function that is called belongs to a schema. Its name is in the current memory context.
+        unsafe {
+            let schema = pg_sys::get_func_namespace((*(*self.0).flinfo).fn_oid);
+            CStr::from_ptr(pg_sys::get_namespace_name(schema))
+        }
+    }
+
     /// An argument that is passed by reference, or is of type internal.
     pub fn pointer<T>(self, index: usize) -> *mut T {
         self.datum(index).cast_mut_ptr()

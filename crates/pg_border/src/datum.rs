@@ -1,6 +1,7 @@
 //! Values of any type, and copies that outlive the values.
 #![allow(non_snake_case, reason = "names of PostgreSQL's own")]
 
+use super::value::Value;
 use base::{OutOfMemory, push};
 use pgrx::{PgMemoryContexts, pg_sys, varlena};
 use std::ffi::CStr;
@@ -81,6 +82,7 @@ impl DatumLayout {
 
 /// A list of values of one type. They live in the memory context in which the list was created.
 pub struct KeptValues {
+    type_: pg_sys::Oid,
     layout: DatumLayout,
     memory: pg_sys::MemoryContext,
     values: Vec<pg_sys::Datum>,
@@ -91,16 +93,16 @@ impl KeptValues {
     pub fn new(type_: pg_sys::Oid) -> Self {
         // SAFETY: there is a current memory context.
         let memory = unsafe { pg_sys::CurrentMemoryContext };
-        Self { layout: DatumLayout::of(type_), memory, values: Vec::new() }
+        Self { type_, layout: DatumLayout::of(type_), memory, values: Vec::new() }
     }
 
-    /// Adds a copy of a value. Returns the number of bytes of the copy.
-    ///
-    /// # Safety
-    /// The value must be of the type.
-    pub unsafe fn push(&mut self, value: pg_sys::Datum) -> Result<usize, OutOfMemory> {
+    /// Adds a copy of a value, which must be of the type. Returns the number of bytes of the copy.
+    pub fn push(&mut self, value: Value<'_>) -> Result<usize, OutOfMemory> {
+        assert_eq!(value.type_(), self.type_, "a list has values of one type");
+        let value = value.datum();
         let DatumLayout { length, by_value } = self.layout;
-        // SAFETY: the value is of the type, as the caller promises. A toasted value is copied detoasted.
+        // SAFETY: the value is of the type, and the memory context that of the list. A toasted value is
+        // copied detoasted.
         let (copy, size) = unsafe {
             PgMemoryContexts::For(self.memory).switch_to(|_| {
                 let copy = if length == -1 {

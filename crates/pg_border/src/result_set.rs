@@ -2,6 +2,7 @@
 
 use super::call::{Argument, Call};
 use super::report::{SqlError, UnwrapOrReport, report};
+use super::varlena::new_value;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{IntoDatum, PgMemoryContexts, pg_sys};
 
@@ -50,6 +51,15 @@ impl ResultSet {
                 Ok(Self { store, columns })
             })
         }
+    }
+
+    /// Adds a row whose last column is a new value with this content, which is freed again.
+    pub fn put_with_value<const N: usize>(&mut self, mut values: [Option<pg_sys::Datum>; N], content: &[u8]) {
+        let value = new_value(&[content]);
+        values[N - 1] = Some(value);
+        self.put(values);
+        // SAFETY: the row that was put has a copy, and nobody else has the value.
+        unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
     }
 
     /// Adds a row. `None` is NULL.

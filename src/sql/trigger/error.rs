@@ -9,8 +9,8 @@ const EXAMPLE: &str = "CREATE TRIGGER fingerprint BEFORE INSERT OR UPDATE ON doc
     FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'title', 'body');";
 
 /// A trigger that was not created as it has to be.
-pub(super) fn misfired(message: &'static str) -> SqlError {
-    cannot(message).set_hint(EXAMPLE)
+pub(super) fn misfired(fault: &str) -> SqlError {
+    cannot(format!("simhash_trigger {fault}")).set_hint(EXAMPLE)
 }
 
 fn cannot(message: impl Into<String>) -> SqlError {

@@ -1,14 +1,13 @@
 //! `sql/trigger.sql`: a trigger that computes a fingerprint whenever a row is written.
 
 mod error;
-mod row;
 
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding;
 use crate::pg::report::SqlError;
+use crate::pg::trigger_row::{TriggerColumn, TriggerRow};
 use crate::sql::simhash::{SEPARATOR, fingerprint};
 use pgrx::pg_sys;
-use row::{TriggerColumn, TriggerRow};
 use std::borrow::Cow;
 use std::ffi::CStr;
 use text::features::Scheme;
@@ -20,9 +19,9 @@ pg_functions!(simhash_trigger);
 
 /// Returns the row being written, with its fingerprint set.
 fn simhash_trigger(call: Call) -> Result<pg_sys::Datum, SqlError> {
-    let row = TriggerRow::being_written(call)?;
+    let row = TriggerRow::being_written(call).map_err(error::misfired)?;
     let arguments = Arguments::parse(&row.trigger_arguments())?;
-    let target = row.column(arguments.target)?;
+    let target = column(&row, arguments.target)?;
     if target.is_generated {
         return Err(error::generated_target(&encoding::for_message(arguments.target)));
     }
@@ -56,8 +55,13 @@ fn joined_text<'a>(row: &'a TriggerRow<'_>, sources: &[&CStr]) -> Result<Option<
     Ok(joined)
 }
 
+fn column(row: &TriggerRow<'_>, name: &CStr) -> Result<TriggerColumn, SqlError> {
+    let no_column = || error::no_such_column(&encoding::for_message(name), &row.table_name());
+    row.column(name).ok_or_else(no_column)
+}
+
 fn source_column(row: &TriggerRow<'_>, name: &CStr) -> Result<TriggerColumn, SqlError> {
-    let column = row.column(name)?;
+    let column = column(row, name)?;
     if column.is_generated {
         return Err(error::generated_column(&encoding::for_message(name)));
     }

@@ -4,6 +4,7 @@ use super::QueryCursor;
 use crate::encoding::type_name;
 use crate::nodes::elements;
 use crate::report::{SqlError, quote, report};
+use crate::value::Value;
 use crate::varlena::c_string;
 use pgrx::pg_sys;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
@@ -18,7 +19,7 @@ const TEXT_BATCH: i64 = 50;
 pub fn each_keyed_text(
     query: &[u8],
     key_type: pg_sys::Oid,
-    mut take: impl FnMut(Option<pg_sys::Datum>, Option<&[u8]>) -> Result<(), SqlError>,
+    mut take: impl FnMut(Option<Value<'_>>, Option<&[u8]>) -> Result<(), SqlError>,
 ) -> Result<(), SqlError> {
     // A value of type text contains no zero byte.
     let query = c_string(&[query]);
@@ -29,7 +30,8 @@ pub fn each_keyed_text(
         check_reads_only(plan)?;
         let cursor = QueryCursor::open(plan);
         check_columns((*cursor.portal).tupDesc, key_type)?;
-        cursor.each_row(TEXT_BATCH, |row| take(row.value(1), row.text(2)))
+        cursor
+            .each_row(TEXT_BATCH, |row| take(row.value(1).map(|key| Value::new(key, key_type)), row.text(2)))
     })
 }
 

@@ -31,6 +31,12 @@ pub fn run(statements: &[&[u8]]) -> Result<Option<CString>, OutOfMemory> {
     })
 }
 
+/// Raises the error of a command that a transaction cannot execute because it may only read.
+pub fn prevent_if_read_only(command: &CStr) {
+    // SAFETY: the argument is a C string.
+    unsafe { pg_sys::PreventCommandIfReadOnly(command.as_ptr()) };
+}
+
 /// The number of bytes to fetch at once, estimated from the sizes of earlier rows.
 const BATCH_BYTES: usize = 4 << 20;
 

@@ -76,7 +76,7 @@ pub fn add_features(
     scheme: Scheme,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(), Problem> {
-    let Counts { texts, name, cells } = parts(counts)?;
+    let CountsMut { texts, name, cells } = parts_mut(counts)?;
     take_name(name, &padded(scheme))?;
     if !features.is_empty() {
         *texts = u64::from_le_bytes(*texts).saturating_add(1).to_le_bytes();
@@ -94,8 +94,9 @@ pub fn add_features(
 }
 
 /// Adds other counts to counts.
-pub fn merge(counts: &mut [u8], others: &mut [u8]) -> Result<(), Problem> {
-    let (Counts { texts, name, cells }, others) = (parts(counts)?, parts(others)?);
+pub fn merge(counts: &mut [u8], others: &[u8]) -> Result<(), Problem> {
+    let CountsMut { texts, name, cells } = parts_mut(counts)?;
+    let others = parts(others)?;
     take_name(name, others.name)?;
     let sum = u64::from_le_bytes(*texts).saturating_add(u64::from_le_bytes(*others.texts));
     *texts = sum.to_le_bytes();
@@ -104,12 +105,12 @@ pub fn merge(counts: &mut [u8], others: &mut [u8]) -> Result<(), Problem> {
 }
 
 /// The number of counted texts that have features.
-pub fn texts(counts: &mut [u8]) -> Result<u64, Problem> {
+pub fn texts(counts: &[u8]) -> Result<u64, Problem> {
     Ok(u64::from_le_bytes(*parts(counts)?.texts))
 }
 
 /// The weights of features by these counts, as they are stored; `None` if no text was counted.
-pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
+pub fn weights(counts: &[u8]) -> Result<Option<Vec<u8>>, Problem> {
     let Counts { texts, name, cells } = parts(counts)?;
     let texts = u64::from_le_bytes(*texts) as f64;
     if texts == 0.0 {
@@ -122,7 +123,7 @@ pub fn weights(counts: &mut [u8]) -> Result<Option<Vec<u8>>, Problem> {
         let having = (f64::from(count) - by_chance).clamp(1.0, texts);
         ((texts / having).log2().powi(2) / STEP).ceil() as u8
     });
-    let bytes = MARK.iter().chain(&*name).copied().chain(weights);
+    let bytes = MARK.iter().chain(name).copied().chain(weights);
     Ok(Some(collect(bytes, WEIGHTS_BYTES)?))
 }
 
@@ -208,16 +209,32 @@ fn cell(feature: u64) -> usize {
 
 /// The parts of counts.
 struct Counts<'a> {
+    texts: &'a [u8; NUMBER],
+    name: &'a [u8; NAME],
+    cells: &'a [[u8; COUNT]],
+}
+
+/// The parts of counts, to be changed.
+struct CountsMut<'a> {
     texts: &'a mut [u8; NUMBER],
     name: &'a mut [u8; NAME],
     cells: &'a mut [[u8; COUNT]],
 }
 
-fn parts(counts: &mut [u8]) -> Result<Counts<'_>, Problem> {
+fn parts(counts: &[u8]) -> Result<Counts<'_>, Problem> {
+    let (texts, rest) = counts.split_first_chunk().ok_or_else(damaged)?;
+    let (name, cells) = rest.split_first_chunk().ok_or_else(damaged)?;
+    match cells.as_chunks() {
+        (cells, []) if cells.len() == CELLS => Ok(Counts { texts, name, cells }),
+        _ => Err(damaged()),
+    }
+}
+
+fn parts_mut(counts: &mut [u8]) -> Result<CountsMut<'_>, Problem> {
     let (texts, rest) = counts.split_first_chunk_mut().ok_or_else(damaged)?;
     let (name, cells) = rest.split_first_chunk_mut().ok_or_else(damaged)?;
     match cells.as_chunks_mut() {
-        (cells, []) if cells.len() == CELLS => Ok(Counts { texts, name, cells }),
+        (cells, []) if cells.len() == CELLS => Ok(CountsMut { texts, name, cells }),
         _ => Err(damaged()),
     }
 }
@@ -273,7 +290,7 @@ mod tests {
     }
 
     fn weights_of<T: AsRef<str>>(texts: &[T], scheme: &str) -> Vec<u8> {
-        weights(&mut counts(texts, scheme)).unwrap().unwrap()
+        weights(&counts(texts, scheme)).unwrap().unwrap()
     }
 
     fn similarity(a: &str, b: &str, weights: &[u8]) -> Option<f64> {
@@ -327,18 +344,18 @@ mod tests {
         for bytes in [&[][..], b"weights1", &good[1..], &good[..good.len() - 1], &named] {
             assert_eq!(FeatureWeights::read(bytes).unwrap_err().message, "invalid feature weights");
         }
-        assert_eq!(weights(&mut vec![0; COUNTS_BYTES]).unwrap(), None);
-        assert_eq!(weights(&mut counts(&["", "?!"], "word:1")).unwrap(), None);
-        assert!(weights(&mut [0; 8]).is_err());
-        assert!(merge(&mut vec![0; COUNTS_BYTES], &mut []).is_err());
+        assert_eq!(weights(&vec![0; COUNTS_BYTES]).unwrap(), None);
+        assert_eq!(weights(&counts(&["", "?!"], "word:1")).unwrap(), None);
+        assert!(weights(&[0; 8]).is_err());
+        assert!(merge(&mut vec![0; COUNTS_BYTES], &[]).is_err());
     }
 
     #[test]
     fn schemes_are_not_mixed() {
         let mut counted = counts(&["a b"], "word:1");
-        let problem = merge(&mut counted, &mut counts(&["a b"], "char:4")).unwrap_err();
+        let problem = merge(&mut counted, &counts(&["a b"], "char:4")).unwrap_err();
         assert_eq!(problem.message, "cannot count features of \"word:1\" and of \"char:4\" together");
-        merge(&mut counted, &mut [0; COUNTS_BYTES]).unwrap();
+        merge(&mut counted, &[0; COUNTS_BYTES]).unwrap();
     }
 
     /// 50,000 words of 4,000 texts share 32,768 cells. Still, the weights of frequent words are right, and
@@ -384,16 +401,16 @@ mod tests {
             (1..200_000).filter(|&number| !of_cell(number)).map(|feature| feature as i64).collect(),
             (1..200_000).collect(),
         ];
-        let having = |counts: &mut [u8]| {
+        let having = |counts: &[u8]| {
             let cells: Vec<f64> =
                 parts(counts).unwrap().cells.iter().map(|&count| u32::from_le_bytes(count).into()).collect();
             cells[5] - (cells.iter().sum::<f64>() - cells[5]) / (CELLS - 1) as f64
         };
         for features in steered {
             let mut counts = counts(&["a b", "b c", "c d"], "word:1");
-            let before = having(&mut counts);
+            let before = having(&counts);
             add_features(&mut counts, &features, scheme, &mut || ()).unwrap();
-            let change = having(&mut counts) - before;
+            let change = having(&counts) - before;
             assert!(change.abs() <= 1.0, "{change} texts for {} features", features.len());
         }
     }
@@ -445,12 +462,12 @@ mod tests {
             let all = written(&texts);
             let mut merged = vec![0; COUNTS_BYTES];
             for part in all.chunks(all.len().div_ceil(parts)) {
-                merge(&mut merged, &mut counts(part, "word:1")).unwrap();
+                merge(&mut merged, &counts(part, "word:1")).unwrap();
             }
             prop_assert!(merged == counts(&all, "word:1"));
             let sets: Vec<BTreeSet<u16>> = texts.iter().map(|text| text.iter().copied().collect()).collect();
             let counted = sets.iter().filter(|set| !set.is_empty()).count();
-            let Some(bytes) = weights(&mut merged).unwrap() else {
+            let Some(bytes) = weights(&merged).unwrap() else {
                 prop_assert_eq!(counted, 0);
                 return Ok(());
             };

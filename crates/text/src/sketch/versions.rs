@@ -282,7 +282,7 @@ mod tests {
             let features = FeatureCounter::default().features(text, scheme, &mut || ()).unwrap();
             rarity::add_features(&mut counts, &features, scheme, &mut || ()).unwrap();
         }
-        rarity::weights(&mut counts).unwrap().unwrap()
+        rarity::weights(&counts).unwrap().unwrap()
     }
 
     fn scored(a: &str, b: &str, weights: &[u8]) -> Option<f64> {

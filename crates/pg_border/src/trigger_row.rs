@@ -1,57 +1,59 @@
 //! The row for which a BEFORE trigger was fired.
 
-use super::error;
-use crate::pg::call::Call;
-use crate::pg::encoding;
-use crate::pg::report::SqlError;
+use super::call::Call;
+use super::encoding;
+use super::report::SqlError;
 use pgrx::pg_sys;
 use std::borrow::Cow;
 use std::ffi::CStr;
 use std::num::NonZeroUsize;
 
 /// The row that is being written, and the trigger.
-pub(super) struct TriggerRow<'a> {
+pub struct TriggerRow<'a> {
     trigger: &'a pg_sys::TriggerData,
     tuple: pg_sys::HeapTuple,
 }
 
-/// A column of the row.
-pub(super) struct TriggerColumn {
+/// A column of the table.
+pub struct TriggerColumn {
+    table: pg_sys::Oid,
     /// The column's number, from 1.
     number: NonZeroUsize,
     /// The column's type; for a domain, its base type.
     base_type: pg_sys::Oid,
     /// The type as declared.
-    pub(super) declared_type: pg_sys::Oid,
-    pub(super) is_generated: bool,
+    pub declared_type: pg_sys::Oid,
+    /// Whether PostgreSQL computes the values.
+    pub is_generated: bool,
 }
 
 impl<'a> TriggerRow<'a> {
-    /// The row of a call, if it is of a trigger BEFORE INSERT OR UPDATE … FOR EACH ROW.
-    pub(super) fn being_written(call: Call) -> Result<Self, SqlError> {
+    /// The row of a call, if it is of a trigger BEFORE INSERT OR UPDATE … FOR EACH ROW; otherwise what the
+    /// function must be.
+    pub fn being_written(call: Call) -> Result<Self, &'static str> {
         // SAFETY: the call is in progress.
         if !unsafe { pgrx::trigger_support::called_as_trigger(call.info()) } {
-            return Err(error::misfired("simhash_trigger must be called by a trigger"));
+            return Err("must be called by a trigger");
         }
         // SAFETY: the context of a trigger call is its TriggerData.
         let trigger = unsafe { &*(*call.info()).context.cast::<pg_sys::TriggerData>() };
         let event = trigger.tg_event;
         if event & pg_sys::TRIGGER_EVENT_ROW == 0 {
-            return Err(error::misfired("simhash_trigger must be fired FOR EACH ROW"));
+            return Err("must be fired FOR EACH ROW");
         }
         if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE {
-            return Err(error::misfired("simhash_trigger must be fired BEFORE the row is written"));
+            return Err("must be fired BEFORE the row is written");
         }
         let tuple = match event & pg_sys::TRIGGER_EVENT_OPMASK {
             pg_sys::TRIGGER_EVENT_INSERT => trigger.tg_trigtuple,
             pg_sys::TRIGGER_EVENT_UPDATE => trigger.tg_newtuple,
-            _ => return Err(error::misfired("simhash_trigger must be fired by INSERT or UPDATE")),
+            _ => return Err("must be fired by INSERT or UPDATE"),
         };
         Ok(Self { trigger, tuple })
     }
 
     /// The arguments of CREATE TRIGGER, in the encoding of the database.
-    pub(super) fn trigger_arguments(&self) -> Vec<&'a CStr> {
+    pub fn trigger_arguments(&self) -> Vec<&'a CStr> {
         // SAFETY: a fired trigger has a definition, in which `tgargs` points to `tgnargs` C strings. All of
         // them live as long as the call.
         unsafe {
@@ -61,28 +63,26 @@ impl<'a> TriggerRow<'a> {
         }
     }
 
-    /// The column of this name.
-    pub(super) fn column(&self, name: &CStr) -> Result<TriggerColumn, SqlError> {
+    /// The column of this name, if there is one.
+    pub fn column(&self, name: &CStr) -> Option<TriggerColumn> {
         let description = self.description();
         // SAFETY: the description belongs to the table, and the name is a C string.
         let number = unsafe { pg_sys::SPI_fnumber(description, name.as_ptr()) };
         // Numbers below 1 are system columns, or mean that there is no such column.
-        let index = usize::try_from(number)
-            .ok()
-            .and_then(NonZeroUsize::new)
-            .ok_or_else(|| error::no_such_column(&encoding::for_message(name), &self.table_name()))?;
+        let index = usize::try_from(number).ok().and_then(NonZeroUsize::new)?;
+        let table = self.table();
         // SAFETY: the column exists, and the table is open while its trigger runs.
         let (declared_type, base_type, is_generated) = unsafe {
             let declared_type = pg_sys::SPI_gettypeid(description, number);
-            let table = (*self.trigger.tg_relation).rd_id;
             let is_generated = pg_sys::get_attgenerated(table, number as pg_sys::AttrNumber) != 0;
             (declared_type, pg_sys::getBaseType(declared_type), is_generated)
         };
-        Ok(TriggerColumn { number: index, base_type, declared_type, is_generated })
+        Some(TriggerColumn { table, number: index, base_type, declared_type, is_generated })
     }
 
     /// The text of a column that satisfies [`TriggerColumn::is_text`]; `None` if it is NULL.
-    pub(super) fn text(&self, column: &TriggerColumn) -> Result<Option<Cow<'_, str>>, SqlError> {
+    pub fn text(&self, column: &TriggerColumn) -> Result<Option<Cow<'_, str>>, SqlError> {
+        assert!(column.table == self.table() && column.is_text(), "the column is a text of this table");
         // SAFETY: the tuple and the description belong to the table, which has the column. A value of a text
         // type is a varlena; its detoasted copy lives in the memory context of the row.
         let bytes = unsafe {
@@ -96,7 +96,9 @@ impl<'a> TriggerRow<'a> {
     }
 
     /// The trigger's result: the row with one bigint column changed.
-    pub(super) fn with_bigint(&self, column: &TriggerColumn, value: Option<i64>) -> pg_sys::Datum {
+    pub fn with_bigint(&self, column: &TriggerColumn, value: Option<i64>) -> pg_sys::Datum {
+        let is_bigint = column.declared_type == pg_sys::INT8OID;
+        assert!(column.table == self.table() && is_bigint, "the column is a bigint of this table");
         let mut number = column.number.get() as i32;
         let mut datum = pg_sys::Datum::from(value.unwrap_or_default());
         let mut is_null = value.is_none();
@@ -115,12 +117,18 @@ impl<'a> TriggerRow<'a> {
         pg_sys::Datum::from(changed)
     }
 
+    fn table(&self) -> pg_sys::Oid {
+        // SAFETY: the table is open while its trigger runs.
+        unsafe { (*self.trigger.tg_relation).rd_id }
+    }
+
     fn description(&self) -> pg_sys::TupleDesc {
         // SAFETY: the table is open while its trigger runs.
         unsafe { (*self.trigger.tg_relation).rd_att }
     }
 
-    fn table_name(&self) -> String {
+    /// The name of the table.
+    pub fn table_name(&self) -> String {
         // SAFETY: the table is open while its trigger runs, and its name is a C string.
         encoding::for_message(unsafe {
             CStr::from_ptr((*(*self.trigger.tg_relation).rd_rel).relname.data.as_ptr())
@@ -130,12 +138,13 @@ impl<'a> TriggerRow<'a> {
 
 impl TriggerColumn {
     /// Whether the values are stored as text is: text, varchar, char, citext, and domains over them.
-    pub(super) fn is_text(&self) -> bool {
+    pub fn is_text(&self) -> bool {
         // SAFETY: the function looks two types up.
         self.is_padded() || unsafe { pg_sys::IsBinaryCoercible(self.base_type, pg_sys::TEXTOID) }
     }
 
-    pub(super) fn type_name(&self) -> String {
+    /// The name of the type as declared.
+    pub fn type_name(&self) -> String {
         encoding::type_name(self.declared_type)
     }
 
