@@ -23,26 +23,26 @@ use crate::query::{CodeLookup, NormalizedQuery, SearchCenter, SearchHit, SearchQ
 use crate::radius_division::{SearchCosts, SearchedWord};
 use crate::results::{SearchResults, in_order};
 use crate::store::Store;
-use crate::stretch::{SharedStretches, TakenStretches};
+use crate::stretch::{SharedStretches, StretchAccess, TakenStretches};
 use crate::tree::{Index, TreePart, Walk};
 use crate::word_search::{WordBall, WordSearch};
 use base::{Collector, OutOfMemory, grow, push};
 use hamming::code::{distance_of_bytes, distance_of_words};
 
 /// A search in progress. It holds no locks and no pages between two batches.
-pub struct IndexSearch<'s> {
-    state: SearchState<'s>,
+pub struct IndexSearch<A> {
+    state: SearchState<A>,
     stage: SearchStage,
 }
 
 /// What all stages of a search use.
-struct SearchState<'s> {
+struct SearchState<A> {
     costs: SearchCosts,
     query: NormalizedQuery,
     /// The stretches that this process has taken, if several search together.
-    taken: Option<TakenStretches<'s>>,
+    taken: Option<TakenStretches<A>>,
     /// If codes cannot be divided, the first process that takes them searches alone.
-    undivided: Option<&'s SharedStretches>,
+    undivided: Option<A>,
     results: SearchResults,
     /// The most candidates that are kept, apart from those of the last step.
     max_candidates: usize,
@@ -68,17 +68,12 @@ struct WholePass {
 /// A pass that finds candidates, if the codes have several words.
 struct CandidatePass(WordPass);
 
-impl<'s> IndexSearch<'s> {
+impl<A: StretchAccess> IndexSearch<A> {
     /// Begins a search that keeps about `max_rows` rows in memory. Ordered results are found in pieces that
     /// grow to about this number, each by another pass.
     ///
     /// If several processes search with the same stretches, each finds a part of the rows.
-    pub fn new(
-        costs: &SearchCosts,
-        query: SearchQuery,
-        max_rows: usize,
-        together: Option<&'s SharedStretches>,
-    ) -> Self {
+    pub fn new(costs: &SearchCosts, query: SearchQuery, max_rows: usize, together: Option<A>) -> Self {
         let layout = costs.layout();
         let (values, has_codes) = (query.values, query.codes && !layout.is_one_word());
         let query = NormalizedQuery::of(query, layout.bits());
@@ -88,7 +83,7 @@ impl<'s> IndexSearch<'s> {
         };
         let results = SearchResults::new(max_rows, if has_codes { layout.words() } else { 0 });
         let divides = values && layout.has_code_tree();
-        let (taken, undivided) = (together.filter(|_| divides), together.filter(|_| !divides));
+        let (taken, undivided) = if divides { (together, None) } else { (None, together) };
         let taken = taken.map(TakenStretches::new);
         let radius = taken.is_none().then_some(radius);
         let state =
@@ -110,7 +105,7 @@ impl<'s> IndexSearch<'s> {
         let Self { state, stage } = self;
         index.store.check_for_interrupts();
         state.results.begin_batch();
-        if state.undivided.take().is_some_and(|all| !all.take_all()) {
+        if state.undivided.take().is_some_and(|all| !all.with(SharedStretches::take_all)) {
             *stage = SearchStage::Done;
         }
         let next = match stage {
@@ -143,7 +138,7 @@ impl<'s> IndexSearch<'s> {
     }
 }
 
-impl SearchState<'_> {
+impl<A: StretchAccess> SearchState<A> {
     /// A pass with this radius; if it is `None`, all rows are candidates. `last` is what the last pass has
     /// learned about the words of codes.
     fn pass(&self, radius: Option<u32>, last: &[SearchedWord]) -> SearchStage {
@@ -240,9 +235,9 @@ impl SearchState<'_> {
 
 impl WholePass {
     /// Reads some more leaves.
-    fn step<S: Store>(
+    fn step<S: Store, A: StretchAccess>(
         &mut self,
-        state: &mut SearchState<'_>,
+        state: &mut SearchState<A>,
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<Option<SearchStage>, OutOfMemory> {
@@ -274,9 +269,9 @@ impl WholePass {
 
 impl CandidatePass {
     /// Finds some more candidates, and looks them up.
-    fn step<S: Store>(
+    fn step<S: Store, A: StretchAccess>(
         &mut self,
-        state: &mut SearchState<'_>,
+        state: &mut SearchState<A>,
         index: &Index<'_, S>,
         codes: Option<&mut impl CodeLookup>,
         hits: &mut Vec<SearchHit>,
@@ -311,9 +306,9 @@ impl CandidatePass {
     }
 
     /// Reads some more leaves of the tree of whole codes.
-    fn step_codes<S: Store>(
+    fn step_codes<S: Store, A: StretchAccess>(
         &mut self,
-        state: &mut SearchState<'_>,
+        state: &mut SearchState<A>,
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<Option<SearchStage>, OutOfMemory> {
@@ -353,7 +348,7 @@ impl CandidatePass {
     /// Reports the candidates that lie in all balls and were not reported before.
     fn check(
         pass: &WordPass,
-        state: &mut SearchState<'_>,
+        state: &mut SearchState<impl StretchAccess>,
         mut found: Vec<RowId>,
         codes: &mut impl CodeLookup,
         hits: &mut Vec<SearchHit>,

@@ -37,6 +37,6 @@ pub use bounds::{BoundingBox, split};
 pub use index_search::IndexSearch;
 pub use layout::{CodeTrees, Layout};
 pub use query::{CodeBall, CodeLookup, SearchCenter, SearchHit, SearchQuery};
-pub use stretch::SharedStretches;
+pub use stretch::{SharedStretches, StretchAccess};
 pub use survey::{Damage, Totals};
 pub use tree::Index;

@@ -63,8 +63,8 @@ pub trait Store {
     /// page is locked.
     fn release(&self, page: Self::Exclusive<'_>);
 
-    /// Changes up to [`MAX_CHANGED_PAGES`] pages atomically: after a crash all of them are changed or none. The
-    /// pages must be in the order in which they may be locked.
+    /// Changes up to [`MAX_CHANGED_PAGES`] pages atomically: after a crash all of them are changed or none.
+    /// The pages must be in the order in which they may be locked.
     fn commit(&self, changes: &mut [(&mut Self::Exclusive<'_>, Edit)]);
 
     /// Whether pages come from far away, so that [`prefetch`](Self::prefetch) helps.

@@ -18,6 +18,19 @@ const NONE_LEFT: u64 = u64::MAX;
 #[derive(Debug, Default)]
 pub struct SharedStretches(AtomicU64);
 
+/// Access to the stretches that several processes share. The memory may be detached when the search has
+/// ended, so it is borrowed only for the time of a call.
+pub trait StretchAccess {
+    /// Calls `use_` with the stretches.
+    fn with<R>(&self, use_: impl FnOnce(&SharedStretches) -> R) -> R;
+}
+
+impl StretchAccess for &SharedStretches {
+    fn with<R>(&self, use_: impl FnOnce(&SharedStretches) -> R) -> R {
+        use_(self)
+    }
+}
+
 impl SharedStretches {
     /// Gives back all codes, while no process takes any.
     pub fn reset(&self) {
@@ -64,15 +77,15 @@ fn end_under_node<S: Store>(index: &Index<'_, S>, part: TreePart, word: u64) -> 
 
 /// The stretches that a process has taken.
 #[derive(Debug)]
-pub(crate) struct TakenStretches<'s> {
-    all: &'s SharedStretches,
+pub(crate) struct TakenStretches<A> {
+    all: A,
     taken: Vec<Stretch>,
     /// How many of these stretches the current pass has begun.
     begun: usize,
 }
 
-impl<'s> TakenStretches<'s> {
-    pub(crate) fn new(all: &'s SharedStretches) -> Self {
+impl<A: StretchAccess> TakenStretches<A> {
+    pub(crate) fn new(all: A) -> Self {
         Self { all, taken: Vec::new(), begun: 0 }
     }
 
@@ -99,7 +112,7 @@ impl<'s> TakenStretches<'s> {
         part: TreePart,
     ) -> Result<Option<IndexKey>, OutOfMemory> {
         if self.begun == self.taken.len() {
-            let Some(stretch) = self.all.take(index, part) else { return Ok(None) };
+            let Some(stretch) = self.all.with(|all| all.take(index, part)) else { return Ok(None) };
             push(&mut self.taken, stretch)?;
         }
         self.begun += 1;

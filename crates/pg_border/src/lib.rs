@@ -34,6 +34,7 @@ pub mod report;
 mod reserve;
 pub mod result_set;
 pub mod row_store;
+pub mod scan_memory;
 pub mod settings;
 pub mod sketch;
 pub mod state;

@@ -10,19 +10,20 @@ use super::index_only::{datum_of, set_row};
 use super::row::tid_of;
 use super::scan_cursor::ScanCursor;
 use super::validate::check_operator;
-use crate::pg::compat::{count_scan, shared_by_scan};
+use crate::pg::compat::count_scan;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::memory::small_context;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::report::UnwrapOrReport;
+use crate::pg::scan_memory::{ScanLife, ScanStretches};
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use base::grow;
 use hamming_index::radius_division::SearchCosts;
 use hamming_index::search_cost::leaves_in;
 use hamming_index::store::Store;
-use hamming_index::{Layout, SearchHit, SharedStretches};
+use hamming_index::{Layout, SearchHit, SharedStretches, StretchAccess};
 use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 use std::ffi::c_void;
 
@@ -30,6 +31,8 @@ use std::ffi::c_void;
 struct ScanState {
     /// The memory context of this state, which is deleted with it.
     memory: pg_sys::MemoryContext,
+    /// Dropped with this state, before the memory that a parallel scan shares is detached.
+    life: ScanLife,
     pages: Pages,
     costs: SearchCosts,
     filters: FilterColumns,
@@ -115,8 +118,17 @@ pub(super) unsafe extern "C-unwind" fn ambeginscan(
         // A statement may begin a scan for each of its rows.
         let memory = small_context(c"scan of an index of type hamming");
         let filters = PgMemoryContexts::For(memory).switch_to(|_| FilterColumns::of(index));
-        let (cursor, rows, is_checked, next) = (None, None, false, 0);
-        let state = ScanState { memory, pages, costs, filters, cursor, rows, is_checked, next };
+        let state = ScanState {
+            memory,
+            life: ScanLife::default(),
+            pages,
+            costs,
+            filters,
+            cursor: None,
+            rows: None,
+            is_checked: false,
+            next: 0,
+        };
         (*scan).opaque = PgMemoryContexts::For(memory).leak_and_drop_on_delete(state).cast();
         if order_bys > 0 {
             let count = order_bys as usize;
@@ -144,15 +156,15 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
     // SAFETY: PostgreSQL passes the scan, and as many keys as `ambeginscan` was told, or none to keep the old
     // keys.
     unsafe {
-        let descriptor = &mut *scan;
         if !keys.is_null() && key_count > 0 {
-            keys.copy_to(descriptor.keyData, key_count as usize);
+            keys.copy_to((*scan).keyData, key_count as usize);
         }
         if !order_bys.is_null() && order_by_count > 0 {
-            order_bys.copy_to(descriptor.orderByData, order_by_count as usize);
+            order_bys.copy_to((*scan).orderByData, order_by_count as usize);
         }
         let state = state(scan);
         state.next = 0;
+        let descriptor = &*scan;
         let keys = slice(descriptor.keyData, descriptor.numberOfKeys);
         let order_bys = slice(descriptor.orderByData, descriptor.numberOfOrderBys);
         if !state.is_checked {
@@ -163,9 +175,10 @@ pub(super) unsafe extern "C-unwind" fn amrescan(
         if descriptor.xs_want_itup {
             state.pages.visibility.set_table(descriptor.heapRelation);
         }
+        let together = ScanStretches::of(descriptor, &state.life);
         state.cursor = {
             let (costs, filters) = (&state.costs, &state.filters);
-            let (gives_codes, together) = (descriptor.xs_want_itup, stretches_of(descriptor));
+            let gives_codes = descriptor.xs_want_itup;
             ScanCursor::begin(&state.pages, costs, filters, keys, order_bys, gives_codes, together)
         };
     }
@@ -197,23 +210,24 @@ pub(super) unsafe extern "C-unwind" fn amgettuple(
     scan: pg_sys::IndexScanDesc,
     _direction: pg_sys::ScanDirection::Type,
 ) -> bool {
-    // SAFETY: PostgreSQL passes the scan.
+    // SAFETY: PostgreSQL passes the scan. Rows of the table are read through this pointer as well, so there
+    // is no reference to the descriptor until a row has been found.
     unsafe {
         let state = state(scan);
-        let descriptor = &mut *scan;
         if state.next == 0 && state.cursor.as_ref().is_none_or(|cursor| cursor.hits.is_empty()) {
-            count_scan(descriptor);
+            count_scan(&mut *scan);
         }
-        state.pages.read_as_of(descriptor.xs_snapshot);
+        state.pages.read_as_of((*scan).xs_snapshot);
         let layout = state.costs.layout();
         if !layout.is_one_word() && layout.has_word_trees() {
             state.look_at_rows(scan);
         }
         let mut next = state.advance();
-        while descriptor.xs_want_itup && next.is_some_and(|number| !state.is_seen(scan, number)) {
+        while (*scan).xs_want_itup && next.is_some_and(|number| !state.is_seen(scan, number)) {
             next = state.advance();
         }
         let (Some(number), Some(cursor)) = (next, &state.cursor) else { return false };
+        let descriptor = &mut *scan;
         descriptor.xs_heaptid = tid_of(cursor.hits[number].row);
         descriptor.xs_recheck = cursor.needs_recheck() || !is_mvcc(descriptor.xs_snapshot);
         set_distances(descriptor, cursor, number);
@@ -329,17 +343,7 @@ pub(super) unsafe extern "C-unwind" fn aminitparallelscan(target: *mut c_void) {
 
 #[pg_guard]
 pub(super) unsafe extern "C-unwind" fn amparallelrescan(scan: pg_sys::IndexScanDesc) {
-    // SAFETY: PostgreSQL passes a scan that has begun.
-    if let Some(shared) = unsafe { stretches_of(&*scan) } {
-        shared.reset();
-    }
-}
-
-/// Memory shared by the processes of a scan; `None` if the scan is not parallel.
-///
-/// # Safety
-/// The scan must have begun, and last as long as the result is used.
-unsafe fn stretches_of(scan: &pg_sys::IndexScanDescData) -> Option<&'static SharedStretches> {
-    // SAFETY: `aminitparallelscan` has written it, and it stays as long as the scan.
-    unsafe { shared_by_scan(scan).cast::<SharedStretches>().as_ref() }
+    // SAFETY: PostgreSQL passes a scan that has begun, and that has a state.
+    let stretches = unsafe { ScanStretches::of(&*scan, &state(scan).life) };
+    stretches.into_iter().for_each(|stretches| stretches.with(SharedStretches::reset));
 }

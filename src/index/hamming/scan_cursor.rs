@@ -10,13 +10,14 @@ use crate::pg::code::bits::Bits;
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::UnwrapOrReport;
+use crate::pg::scan_memory::ScanStretches;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use crate::pg::table_rows::TableRows;
 use hamming_index::key::RowId;
 use hamming_index::radius_division::SearchCosts;
 use hamming_index::{CodeBall, CodeLookup, Index, IndexSearch, Layout, SearchCenter};
-use hamming_index::{SearchHit, SearchQuery, SharedStretches};
+use hamming_index::{SearchHit, SearchQuery};
 use pgrx::pg_sys;
 
 /// The most memory that a row of a sorted result takes. Up to twice the wanted number of rows is found before
@@ -30,7 +31,7 @@ pub(super) fn max_sorted(words: usize) -> usize {
 
 /// The search of a scan, with the rows of its last batch.
 pub(super) struct ScanCursor {
-    search: IndexSearch<'static>,
+    search: IndexSearch<ScanStretches>,
     pub(super) hits: Vec<SearchHit>,
     /// The codes from which rows are ordered by distance; `None` where distances are not known, or NULL.
     centers: Vec<Option<SearchCenter>>,
@@ -55,7 +56,7 @@ impl ScanCursor {
         keys: &[pg_sys::ScanKeyData],
         order_bys: &[pg_sys::ScanKeyData],
         gives_codes: bool,
-        together: Option<&'static SharedStretches>,
+        together: Option<ScanStretches>,
     ) -> Option<Self> {
         let layout = costs.layout();
         // SAFETY: keys and all else are as the caller promises.

@@ -7,7 +7,9 @@ use hamming_index::key::{Filter, IndexKey, RowId};
 use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
 use hamming_index::radius_division::SearchCosts;
 use hamming_index::store::{NumberedPage, Store, check_changed_pages};
-use hamming_index::{CodeBall, CodeLookup, Damage, Index, IndexSearch, Layout, SearchHit, SearchQuery};
+use hamming_index::{
+    CodeBall, CodeLookup, Damage, Index, IndexSearch, Layout, SearchHit, SearchQuery, SharedStretches,
+};
 use std::cell::Cell;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -248,7 +250,7 @@ impl Memory {
         mut codes: Option<&mut impl CodeLookup>,
         each: &mut dyn FnMut(&SearchHit, Option<&[u64]>),
     ) -> Vec<SearchHit> {
-        let mut search = IndexSearch::new(costs, query, max_sorted, None);
+        let mut search = IndexSearch::new(costs, query, max_sorted, ALONE);
         let (mut hits, mut before) = (Vec::new(), 0);
         while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {
             hits[before..].iter().for_each(|hit| each(hit, search.code_of(hit)));
@@ -309,8 +311,11 @@ pub struct Hit {
     pub fingerprint: Option<u64>,
 }
 
+/// No other process takes a part of the search.
+const ALONE: Option<&SharedStretches> = None;
+
 /// A running search of fingerprints.
-pub struct FingerprintSearch(IndexSearch<'static>);
+pub struct FingerprintSearch(IndexSearch<&'static SharedStretches>);
 
 impl FingerprintSearch {
     pub fn new(query: &Query, tree_leaves: f64, max_sorted: usize) -> Self {
@@ -326,7 +331,7 @@ impl FingerprintSearch {
             codes: false,
         };
         let costs = SearchCosts::new(Layout::FINGERPRINTS, tree_leaves);
-        Self(IndexSearch::new(&costs, query, max_sorted, None))
+        Self(IndexSearch::new(&costs, query, max_sorted, ALONE))
     }
 
     /// Appends further hits. Returns false when there are no more.
