@@ -17,8 +17,10 @@
 //! 1969). The factors were chosen with pairs of versions and of siblings of many kinds of texts in view, so
 //! that one threshold serves most of them; `docs/deduplication.md` shows what it keeps.
 //!
-//! Scripts without blanks have no words to count, and a single character says little. Instead of the
-//! characters of a run, its pairs of adjacent characters count as words.
+//! A name that consists of words and underscores, such as `disk_create`, counts as these words. Otherwise, the
+//! title `GCLOUD_BETA_DISKS_CREATE` would be a word that no other text has. Scripts without blanks have no words
+//! to count, and a single character says little. Instead of the characters of a run, its pairs of adjacent
+//! characters count as words.
 //!
 //! Guarantee: exact except for collisions of 64-bit hashes, symmetric, at most 1, and 1 for equal texts.
 //! Cost: linear time, for any texts, except that features and words are looked up in sorted arrays; memory
@@ -32,6 +34,8 @@ use super::sort::sort_values;
 use crate::features::{Scheme, Shingler, Sink};
 use crate::hash::{GOLDEN_RATIO, mix, xxh3_64};
 use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, copied, push};
+use memchr::memchr_iter;
+use std::iter::once;
 
 /// The number of words of a text that are looked at.
 const WORDS: usize = 1 << 20;
@@ -48,7 +52,7 @@ const NO_WORD: i64 = 0;
 /// What the score adds and subtracts. The first two make 1.
 const OF_CONTAINMENT: f64 = 0.8;
 const OF_SIMILARITY: f64 = 0.2;
-const PER_WORD_OF_HEADING: f64 = 0.1;
+const PER_WORD_OF_HEADING: f64 = 0.2;
 const PER_LEAST: f64 = 0.04;
 const PER_MOST: f64 = 0.01;
 const PER_SUBSTITUTED: f64 = 0.02;
@@ -112,8 +116,8 @@ struct WordSink<'a> {
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-impl Sink for WordSink<'_> {
-    fn take(&mut self, word: &[u8]) {
+impl WordSink<'_> {
+    fn take_word(&mut self, word: &[u8]) {
         if self.words.len() >= WORDS || self.refusal.is_some() {
             return;
         }
@@ -127,6 +131,20 @@ impl Sink for WordSink<'_> {
         };
         if let Err(refusal) = push(&mut self.words, feature as i64) {
             self.refusal = Some(refusal);
+        }
+    }
+}
+
+impl Sink for WordSink<'_> {
+    /// A name such as `disk_create` is divided into its words.
+    fn take(&mut self, word: &[u8]) {
+        let mut start = 0;
+        for (number, end) in memchr_iter(b'_', word).chain(once(word.len())).enumerate() {
+            beat_every(STRIDE, number + 1, self.heartbeat);
+            if start < end {
+                self.take_word(&word[start..end]);
+            }
+            start = end + 1;
         }
     }
 
@@ -234,7 +252,7 @@ impl OwnWords {
 }
 
 /// The largest number of places of a word of one's own at which the other text has another word between the
-/// same two neighbours.
+/// same two neighbours. Few words are one's own, so the neighbours of these are looked for in the other text.
 fn substituted(
     text: &[i64],
     own: &OwnWords,
@@ -244,11 +262,28 @@ fn substituted(
     if own.words.is_empty() {
         return Ok(0);
     }
-    let places = sorted(collect((0..other.len()).map(|at| neighbours(other, at)), other.len())?, heartbeat);
-    let mut found = Vec::new();
+    let mut places = Vec::new();
     for (at, &word) in text.iter().enumerate() {
         beat_every(STRIDE, at, heartbeat);
-        if own.has(word) && places.binary_search(&neighbours(text, at)).is_ok() {
+        if own.has(word) {
+            push(&mut places, (neighbours(text, at), word))?;
+        }
+    }
+    let mut wanted =
+        sorted(collect(places.iter().map(|&(neighbours, _)| neighbours), places.len())?, heartbeat);
+    wanted.dedup();
+    let mut are_there = collect(std::iter::repeat_n(false, wanted.len()), wanted.len())?;
+    for at in 0..other.len() {
+        beat_every(STRIDE, at, heartbeat);
+        if let Ok(place) = wanted.binary_search(&neighbours(other, at)) {
+            are_there[place] = true;
+        }
+    }
+    let is_there = |neighbours| wanted.binary_search(&neighbours).is_ok_and(|place| are_there[place]);
+    let mut found = Vec::new();
+    for (number, &(neighbours, word)) in places.iter().enumerate() {
+        beat_every(STRIDE, number, heartbeat);
+        if is_there(neighbours) {
             push(&mut found, word)?;
         }
     }
@@ -354,6 +389,17 @@ mod tests {
         assert_eq!(scored("a b", "a b", &weights), Some(1.0));
     }
 
+    /// Long names have a pulse, and a bound, too.
+    #[test]
+    fn names_of_many_words_are_divided() {
+        let name = "a_".repeat(WORDS + STRIDE);
+        let mut beats = 0;
+        let words = VersionScorer::default().words(&name, Scheme::DOC2, &mut || beats += 1).unwrap();
+        assert_eq!(words.len(), WORDS);
+        assert!(beats > WORDS / STRIDE, "{beats} heartbeats");
+        assert_eq!(topics("gcloud_beta_create describes beta", "gcloud_create describes beta").heading, 0);
+    }
+
     #[test]
     fn adjacent_characters_are_words_of_scripts_without_blanks() {
         let count = |text| VersionScorer::default().words(text, Scheme::DOC2, &mut || ()).unwrap().len();
@@ -362,6 +408,7 @@ mod tests {
         assert_eq!(count("ページを削除"), 3);
         assert_eq!(count("the 页 page"), 2);
         assert_eq!(count("de la côte, 12"), 4);
+        assert_eq!(count("gcloud_disks__create _ _a_ __"), 4);
         assert_eq!(count("삭제 디스크"), 2);
     }
 
