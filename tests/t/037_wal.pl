@@ -29,7 +29,8 @@ $standby->start;
 my $rows = "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 1500)";
 my @changes = (
 	[ 'CREATE INDEX ON unlogged USING hamming (si)', i => 'the empty index that replaces an unlogged one' ],
-	[ $rows, llll => 'a word is added', l => 'a row that is NULL, or its further columns', iii => 'a page is split' ],
+	[ $rows, llll => 'a word is added', l => 'a row that is NULL, or its further columns', iii => 'a page is split',
+		lll => 'entries are given to a neighbour' ],
 	[ "TRUNCATE document; $rows", ii => 'a tree grows' ],
 	[ 'DELETE FROM document WHERE id % 50 = 0; VACUUM document', l => 'some dead rows are removed' ],
 	[ 'DELETE FROM document WHERE id % 50 > 2; VACUUM document', i => 'most rows of a page are removed', iii => 'neighbours are merged', ii => 'a tree is lowered' ],

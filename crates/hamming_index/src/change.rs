@@ -1,15 +1,19 @@
 //! Inserts entries, and lets the trees grow.
 //!
 //! The keys of a word are inserted into its trees in one commit, word by word. The keys of the whole code and
-//! of further columns come last, each in a separate commit. A leaf without room is split first, in a separate
-//! commit. `README.md` ("Inserts", "Splits") explains why a search and another insert may come in between.
-//! Cost: one leaf in each tree, and the pages above it.
+//! of further columns come last, each in a separate commit. A leaf without room gives entries to a neighbour,
+//! or is split, in a separate commit. `README.md` ("Inserts", "Full leaves") explains why a search and another
+//! insert may come in between. Cost: one leaf in each tree, and the pages above it.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
 use crate::page::{Edit, Page, PageNumber};
 use crate::store::{NumberedPage, Store};
 use crate::tree::Index;
+
+/// A leaf gives entries to a neighbour if both together fill at most this percentage of two pages. It is less
+/// than 100, so that both have room for some inserts.
+const GIVE_SHARE: usize = 90;
 
 impl<'s, S: Store> Index<'s, S> {
     /// Inserts a row: the words of its code, or `None` if it is NULL, and its filter, if the index has
@@ -41,13 +45,63 @@ impl<'s, S: Store> Index<'s, S> {
             let mut leaves: Vec<_> = keys.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
             if let Some(full) = leaves.iter().position(|leaf| leaf.is_full()) {
                 drop(leaves);
-                keys.clone().skip(full).take(1).for_each(|(tree, key)| self.split(tree, 0, key));
+                keys.clone().skip(full).take(1).for_each(|(tree, key)| self.make_room(tree, key));
                 continue;
             }
             let edits =
                 leaves.iter().zip(keys).map(|(leaf, (_, key))| leaf.adding(key, tail)).collect::<Vec<_>>();
             return self.store.commit(&mut leaves.iter_mut().zip(edits).collect::<Vec<_>>());
         }
+    }
+
+    /// Makes the full leaf that covers the key smaller. If another process was faster, does nothing. The caller
+    /// repeats this until there is room.
+    fn make_room(&self, tree: Tree, key: IndexKey) {
+        if !self.give(tree, key) {
+            self.split(tree, 0, key);
+        }
+    }
+
+    /// Moves entries of the full leaf that covers the key to the emptier one of its neighbours under the same
+    /// parent, so that both are equally full. Returns whether the leaf has room now; if not, both neighbours
+    /// are nearly full, too.
+    ///
+    /// Whoever walks through the leaves meanwhile misses no entry, and finds none twice: it keeps the parent
+    /// locked until it has read both leaves, or it continues at a key, on whichever page that is by then.
+    fn give(&self, tree: Tree, key: IndexKey) -> bool {
+        let Some(mut parent) = self.lock_at(tree, 1, key) else { return false };
+        let place = parent.child_of(key);
+        let neighbours = [place.checked_sub(1), Some(place + 1).filter(|&next| next < parent.len())];
+        let length = |&place: &usize| self.read_child(&parent, place).len();
+        let Some(receiver) = neighbours.into_iter().flatten().min_by_key(length) else { return false };
+        let [mut left, mut right] =
+            [place.min(receiver), place.max(receiver)].map(|place| self.lock_child(&parent, place));
+        let (giver, taker) = if receiver > place { (&left, &right) } else { (&right, &left) };
+        if !giver.is_full() {
+            return true;
+        }
+        // Others may have inserted since the length was read.
+        let moved = giver.len().saturating_sub(taker.len()) / 2;
+        let is_crowded = (giver.len() + taker.len()) * 100 > 2 * giver.capacity() * GIVE_SHARE;
+        if moved == 0 || is_crowded {
+            return false;
+        }
+        let end = if receiver > place { End::Highest } else { End::Lowest };
+        let given = Given::of(giver, moved, end);
+        let above_left = parent.key(place.min(receiver));
+        let after_right = Some(place.max(receiver) + 1).filter(|&next| next < parent.len());
+        if given.low <= above_left || after_right.is_some_and(|next| given.low >= parent.key(next)) {
+            self.store.corrupted(left.page_number(), "it has keys of other pages");
+        }
+        let of_giver = giver.keeping(&given.stays);
+        let of_taker = taker.adding_from(giver, &given.slots);
+        let above = parent.with_low_key(place.max(receiver), given.low);
+        let [of_left, of_right] = match end {
+            End::Highest => [of_giver, of_taker],
+            End::Lowest => [of_taker, of_giver],
+        };
+        self.store.commit(&mut [(&mut parent, above), (&mut left, of_left), (&mut right, of_right)]);
+        true
     }
 
     /// Splits the full node at this level that contains the key. If its parent is full, splits the parent
@@ -92,6 +146,42 @@ impl<'s, S: Store> Index<'s, S> {
         let moved = Box::new(Page::clone(&root));
         let above = Page::inner(tree, level + 1, &[(IndexKey::FIRST, child.page_number())]);
         self.store.commit(&mut [(&mut root, Edit::Replace(above)), (&mut child, Edit::Replace(moved))]);
+    }
+}
+
+/// An end of the keys of a leaf.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Lowest,
+    Highest,
+}
+
+/// The entries that a leaf gives to a neighbour.
+struct Given {
+    /// Their slots.
+    slots: Vec<usize>,
+    /// For each slot of the leaf, whether its entry stays.
+    stays: Vec<bool>,
+    /// The lowest key of the right one of both leaves, afterwards.
+    low: IndexKey,
+}
+
+impl Given {
+    /// The entries at one end of the leaf, at least one and fewer than all.
+    fn of(leaf: &Page, count: usize, end: End) -> Self {
+        debug_assert!((1..leaf.len()).contains(&count));
+        let mut entries: Vec<(IndexKey, usize)> = leaf.keys().zip(0..).collect();
+        let parting = if end == End::Lowest { count } else { entries.len() - count };
+        let (lower, &mut (low, _), _) = entries.select_nth_unstable(parting);
+        debug_assert!(lower.iter().all(|&(key, _)| key <= low));
+        let (lower, higher) = entries.split_at(parting);
+        let given = if end == End::Lowest { lower } else { higher };
+        let slots: Vec<usize> = given.iter().map(|&(_, slot)| slot).collect();
+        let mut stays = vec![true; leaf.len()]; // Bounded: a page.
+        for &slot in &slots {
+            stays[slot] = false;
+        }
+        Self { slots, stays, low }
     }
 }
 

@@ -1,5 +1,6 @@
-//! The pages that a search reads: they fit the planner's estimate, and are never many more than one tree has.
-//! And the results at the radii where searches change from bands to one tree.
+//! The pages that an index needs when it grows; and those that a search reads: they fit the planner's
+//! estimate, and are never many more than one tree has. And the results at the radii where searches change
+//! from bands to one tree.
 
 mod memory;
 
@@ -8,6 +9,7 @@ use hamming_index::key::RowId;
 use hamming_index::search_cost::{leaves_in, pages_read};
 use hamming_index::store::Store;
 use memory::{Ball, FEWER, Memory, Query};
+use std::collections::HashSet;
 
 /// A number that looks random (the finalizer of SplitMix64).
 fn scattered(number: u64) -> u64 {
@@ -110,4 +112,60 @@ fn answers_are_the_same_by_bands_and_by_one_tree() {
             }
         }
     }
+}
+
+/// An index of the first rows, to which the others are inserted. Returns the largest share of its pages among
+/// those of an index that is built from the same rows, while it grows to twice its size.
+fn largest_growth(fingerprint: fn(u64) -> u64, rows: u64) -> f64 {
+    let pages_of_new = |rows: u64| f64::from(built((0..rows).map(fingerprint), 95).pages());
+    let room = 4 * rows as usize / 100;
+    let first: Vec<_> = (0..rows).map(|number| (Some(fingerprint(number)), row(number))).collect();
+    let grown = Memory::built(room, &first, 95, 1_000_000);
+    let mut largest: f64 = 1.0;
+    for number in rows..2 * rows {
+        grown.insert(Some(fingerprint(number)), row(number));
+        if (number + 1).is_multiple_of(rows / 20) {
+            largest = largest.max(f64::from(grown.pages()) / pages_of_new(number + 1));
+        }
+    }
+    largest
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
+fn an_index_that_grows_is_little_larger_than_a_new_one() {
+    for (name, fingerprint) in [
+        ("scattered", scattered as fn(u64) -> u64),
+        ("clustered", clustered),
+        ("ascending", |number| number << 20),
+    ] {
+        let largest = largest_growth(fingerprint, 40_000);
+        assert!(largest < 1.3, "{name}: {largest:.2}");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "counts work, which takes many rows")]
+fn an_index_whose_rows_are_updated_stays_small() {
+    const ROWS: u64 = 40_000;
+    let first: Vec<_> = (0..ROWS).map(|number| (Some(scattered(number)), row(number))).collect();
+    let memory = Memory::built(4 * ROWS as usize / 100, &first, 95, 1_000_000);
+    let new_pages = f64::from(memory.pages());
+    let mut places: Vec<u64> = (0..ROWS).collect();
+    let mut next_place = ROWS;
+    for round in 0..15 {
+        let mut dead = HashSet::new();
+        // Autovacuum begins when a fifth of the rows are dead.
+        for update in 0..ROWS / 5 {
+            let number = scattered(round * ROWS + update) % ROWS;
+            let place = &mut places[number as usize];
+            dead.insert(row(*place));
+            *place = next_place;
+            memory.insert(Some(scattered(number)), row(next_place));
+            next_place += 1;
+        }
+        memory.index().vacuum(&mut |row| dead.contains(&row));
+    }
+    let share = f64::from(memory.pages()) / new_pages;
+    assert!(share < 1.6, "{share:.2}");
 }

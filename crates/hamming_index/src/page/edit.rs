@@ -49,7 +49,31 @@ impl Page {
         Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry, words)).collect())
     }
 
-    /// Writes an entry of a leaf, with its words and its rest at these offsets.
+    /// The edit that adds entries of another leaf, which must fit.
+    pub(crate) fn adding_from(&self, other: &Self, slots: &[usize]) -> Edit {
+        debug_assert!(self.len() + slots.len() <= self.capacity());
+        let lower = self.number(LOWER);
+        let upper = self.number(UPPER);
+        let bounds = Self::bounds(lower + slots.len() * self.key_size(), upper - slots.len() * self.rest());
+        let entry_at = |(place, &slot): (usize, &usize)| {
+            let first = lower + place * self.key_size();
+            let rest = upper - (place + 1) * self.rest();
+            self.entry_at(first, rest, other.key(slot), other.words(slot))
+        };
+        let entries = slots.iter().enumerate().flat_map(entry_at);
+        Edit::Patch(std::iter::once(bounds).chain(entries).collect())
+    }
+
+    /// The edit that changes the lowest key that a child of an inner node may contain.
+    pub(crate) fn with_low_key(&self, slot: usize, low: IndexKey) -> Edit {
+        debug_assert!(self.level() > 0 && slot > 0 && slot < self.len());
+        debug_assert!(self.key(slot - 1) < low && (slot + 1 == self.len() || low < self.key(slot + 1)));
+        let first = HEADER + slot * self.key_size();
+        let words = std::iter::once(low.bits);
+        Edit::Patch(self.entry_at(first, self.rest_of(slot), low, words).collect())
+    }
+
+    /// Writes an entry, with its words and its rest at these offsets. The child of an inner node stays.
     fn entry_at(
         &self,
         first: usize,
