@@ -30,10 +30,12 @@ pure_crates = --workspace --exclude simhash_pg --exclude pg_border
 
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/conditions.sql sql/code.sql sql/gist.sql sql/hamming.sql \
-            sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/rare_code.sql sql/passage.sql \
+            sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/rare_code.sql sql/passage.sql \ \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql sql/differences.sql
 
-.PHONY: help help-all build install uninstall deb test-deb prepare-build prepare-check prepare-install prepare-deb prepare-lint prepare-test prepare-demo prepare-images prepare-python prepare-web prepare-experiment prepare-site prepare-random prepare-dist prepare-drivers prepare-fuzz prepare-miri demo demo-dedup demo-images demo-web check test installcheck lint audit bench compare experiment check-all-pg check-upgrade check-cargo-pgrx soak fuzz test-drivers test-python test-web test-matrix test-cassert test-core test-random test-asan coverage mutants miri test-arm64 test-s390x all dist test-dist site clean
+# The order of the targets is that of `make help-all`.
+
+.PHONY: help help-all
 
 help:
 	@cat tools/help
@@ -41,58 +43,27 @@ help:
 help-all:
 	@cat tools/help-all
 
-# These targets install the packages that are missing, or print their names if they cannot be installed.
-prepare-build:
-	@tools/packages/prepare build
+# To see what it does
 
-prepare-check:
-	@tools/packages/prepare check
+.PHONY: demo demo-dedup demo-images demo-web
 
-prepare-install:
-	@tools/packages/prepare install
-	@tools/packages/install --before
+# The demos use the extension if a package has installed it. Otherwise, they build and install it first.
+demo:
+	@tools/tests/with-extension $(version) demo tools/demos/demo
 
-prepare-deb:
-	@tools/packages/prepare deb
+demo-dedup:
+	@tools/tests/with-extension $(version) demo tools/demos/demo-dedup
 
-prepare-lint:
-	@tools/packages/prepare lint
+demo-images:
+	@tools/tests/with-extension $(version) images tools/demos/demo-images
 
-prepare-test:
-	@tools/packages/prepare test
+# The explorer can display a table of any database, in which case nothing has to be built.
+demo-web:
+	@$(if $(TABLE),,tools/tests/with-extension $(version) python) tools/demos/demo-web
 
-prepare-demo:
-	@tools/packages/prepare demo
+# To build and install
 
-prepare-images:
-	@tools/packages/prepare images
-
-prepare-python:
-	@tools/packages/prepare python
-
-prepare-web:
-	@tools/packages/prepare web
-
-prepare-experiment:
-	@tools/packages/prepare experiment
-
-prepare-site:
-	@tools/packages/prepare site
-
-prepare-random:
-	@tools/packages/prepare random
-
-prepare-dist:
-	@tools/packages/prepare dist
-
-prepare-drivers:
-	@tools/packages/prepare drivers
-
-prepare-fuzz:
-	@tools/packages/prepare fuzz
-
-prepare-miri:
-	@tools/packages/prepare miri
+.PHONY: all build install uninstall deb dist site clean
 
 # pgxnclient calls this target before `make install`.
 all: build
@@ -118,22 +89,26 @@ uninstall:
 deb: prepare-deb
 	@tools/packages/deb $(SOURCES)
 
-test-deb:
-	@for major in $(or $(MAJORS),15 17); do tools/tests/test-deb $$major $(version) || exit 1; done
+dist:
+	@tools/packages/dist $(version)
 
-# The demos use the extension if a package has installed it. Otherwise, they build and install it first.
-demo:
-	@tools/tests/with-extension $(version) demo tools/demos/demo
+# Creates a website from the documentation, with a search, in target/site/book.
+site: prepare-site
+	@tools/packages/site target/site
 
-demo-dedup:
-	@tools/tests/with-extension $(version) demo tools/demos/demo-dedup
+# Cargo need not be installed.
+clean:
+	rm -rf target
 
-demo-images:
-	@tools/tests/with-extension $(version) images tools/demos/demo-images
+# While you write
 
-# The explorer can display a table of any database, in which case nothing has to be built.
-demo-web:
-	@$(if $(TABLE),,tools/tests/with-extension $(version) python) tools/demos/demo-web
+.PHONY: check test installcheck lint check-all-pg check-upgrade
+
+# Checks the crates that do not need PostgreSQL.
+check: prepare-check
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy $(pure_crates) --all-targets -- --deny warnings
+	$(CARGO) test --quiet $(pure_crates)
 
 test: prepare-test install
 	@tools/tests/test
@@ -142,38 +117,19 @@ test: prepare-test install
 installcheck:
 	@tools/tests/installcheck
 
-# Checks the crates that do not need PostgreSQL.
-check: prepare-check
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy $(pure_crates) --all-targets -- --deny warnings
-	$(CARGO) test --quiet $(pure_crates)
-
 lint: prepare-lint
 	@tools/checks/lint
-
-# Creates a website from the documentation, with a search, in target/site/book.
-site: prepare-site
-	@tools/packages/site target/site
-
-# This is separate from lint, because it downloads a database of vulnerabilities.
-audit: prepare-lint
-	target/checkers/bin/cargo-deny check
-	target/checkers/bin/cargo-deny --manifest-path clients/python/Cargo.toml check
-
-bench: prepare-test install
-	@bench/run
-
-compare: prepare-python install
-	@bench/compare/run
-
-experiment: prepare-experiment install
-	@bench/similarity_index/run
 
 check-all-pg: prepare-build
 	@tools/checks/check-all-pg
 
 check-upgrade: prepare-test install
 	@tools/checks/check-upgrade $(version)
+
+# Further tests
+
+.PHONY: check-cargo-pgrx soak fuzz test-drivers test-python test-web test-deb test-dist test-matrix test-cassert \
+        test-core test-random test-asan coverage mutants miri test-arm64 test-s390x audit
 
 check-cargo-pgrx: prepare-test install
 	@tools/checks/check-cargo-pgrx
@@ -197,8 +153,8 @@ test-python: prepare-python install
 test-web: prepare-web install
 	@tools/tests/test-web
 
-dist:
-	@tools/packages/dist $(version)
+test-deb:
+	@for major in $(or $(MAJORS),15 17); do tools/tests/test-deb $$major $(version) || exit 1; done
 
 test-dist: prepare-dist dist
 	@tools/tests/test-dist $(version)
@@ -232,6 +188,34 @@ test-arm64:
 test-s390x:
 	@tools/tests/test-emulated s390x $(version)
 
-# Cargo need not be installed.
-clean:
-	rm -rf target
+# This is separate from lint, because it downloads a database of vulnerabilities.
+audit: prepare-lint
+	target/checkers/bin/cargo-deny check
+	target/checkers/bin/cargo-deny --manifest-path clients/python/Cargo.toml check
+
+# To measure
+
+.PHONY: bench compare experiment
+
+bench: prepare-test install
+	@bench/run
+
+compare: prepare-python install
+	@bench/compare/run
+
+experiment: prepare-experiment install
+	@bench/similarity_index/run
+
+# The other targets call these first. They install the packages that are missing, or print their names if they cannot be
+# installed.
+
+prepared = build check deb lint test demo images python web experiment site random dist drivers fuzz miri
+
+.PHONY: prepare-install $(addprefix prepare-,$(prepared))
+
+$(addprefix prepare-,$(prepared)): prepare-%:
+	@tools/packages/prepare $*
+
+prepare-install:
+	@tools/packages/prepare install
+	@tools/packages/install --before
