@@ -17,7 +17,7 @@ CREATE FUNCTION near_cluster(
     code bigint,
     radius integer,
     second_code bit,
-    second_radius integer DEFAULT 50,
+    second_radius integer DEFAULT 30,
     linkage text DEFAULT 'leader'
 )
     RETURNS anyelement
@@ -31,7 +31,7 @@ CREATE FUNCTION near_cluster(
     code bit,
     radius integer,
     second_code bit,
-    second_radius integer DEFAULT 50,
+    second_radius integer DEFAULT 30,
     linkage text DEFAULT 'leader'
 )
     RETURNS anyelement

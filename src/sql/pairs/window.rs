@@ -23,7 +23,7 @@ const SECOND_CODE: i32 = 3;
 const SECOND_RADIUS: i32 = 4;
 
 /// The hint of a second radius, which was perhaps left out.
-const SECOND_HINT: &str = "The default of second_radius is 50, for second codes of 256 bits.";
+const SECOND_HINT: &str = "The default of second_radius is 30, for second codes of 256 bits.";
 
 /// The key of the keeper of the current row. PostgreSQL calls this for each row of a partition, in order. The
 /// clusters are computed at the first row.
