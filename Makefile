@@ -30,7 +30,7 @@ pure_crates = --workspace --exclude simhash_pg --exclude pg_border
 
 version = $(shell sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 sql_files = sql/conditions.sql sql/code.sql sql/gist.sql sql/hamming.sql \
-            sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/rare_code.sql sql/passage.sql \ \
+            sql/simhash.sql sql/weighted.sql sql/explain.sql sql/spelling.sql sql/sketch.sql sql/gin.sql sql/minhash.sql sql/rarity.sql sql/rare_code.sql sql/passage.sql \
             sql/html.sql sql/trigger.sql sql/pairs.sql sql/histogram.sql sql/differences.sql
 
 # The order of the targets is that of `make help-all`.
