@@ -14,7 +14,8 @@ mod reserve;
 fn blocks_keep_what_is_written() {
     let reserve = Reserve::<1000>::new();
     for round in 0..3 {
-        let (mut blocks, mut taken) = (Vec::new(), 0);
+        let mut blocks = Vec::new();
+        let mut taken = 0;
         for size in (1..).step_by(7) {
             let layout = Layout::from_size_align(size, 1 << (size % 5)).unwrap();
             let block = reserve.take(layout);

@@ -110,7 +110,8 @@ fn main() {
                 processor_seconds() - begin
             };
             let of = |linkage| seconds(&mut || drop(keepers(codes, radius, linkage, &mut || ()).unwrap()));
-            let (leader, connected) = (of(Linkage::Leader), of(Linkage::Connected));
+            let leader = of(Linkage::Leader);
+            let connected = of(Linkage::Connected);
             print!("{name:12} {radius:6} {leader:8.2} {connected:10.2}");
             if (radius <= MAX_RADIUS_OF_PAIRS || *width > 1) && *name != "equal" {
                 let mut count = 0u64;

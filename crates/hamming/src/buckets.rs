@@ -29,7 +29,9 @@ pub(crate) struct BitChoice {
 impl BitChoice {
     /// The choice of the bits that are set in the mask.
     pub(crate) fn of_mask(mask: u64) -> Self {
-        let (mut runs, mut rest, mut closed_up) = (Vec::new(), mask, 0);
+        let mut runs = Vec::new();
+        let mut rest = mask;
+        let mut closed_up = 0;
         while rest != 0 {
             let first = rest.trailing_zeros();
             let length = (rest >> first).trailing_ones();
@@ -74,19 +76,17 @@ impl PlacedCodes<'_> {
         }
     }
 
-    /// Sorts words and places by a number of each word. Returns false if more than `most` rows have the same
-    /// number, without having sorted them.
-    ///
-    /// The rows of number n are counted at index n + 2 of `starts`, where zeros are. Index 1 has the
-    /// beginning of the first number. Summing up puts the beginning of n at index n + 1. That index advances
-    /// with each row of n, up to the beginning of n + 1.
+    /// Sorts one word of each code, and the places, by the number of the word. Returns false if more than
+    /// `most` rows have the same number, without having sorted them.
     fn sort(
         self,
-        (word, number): (usize, impl Fn(u64) -> u32),
-        (starts, most): (&mut [u32], usize),
-        (values, places): (&mut [u64], &mut [u32]),
+        word: usize,
+        number: impl Fn(u64) -> u32,
+        most: usize,
+        sorted: SortedRows<'_>,
         heartbeat: &mut dyn Heartbeat,
     ) -> bool {
+        let SortedRows { starts, values, places } = sorted;
         self.each(word, heartbeat, |value, _| starts[number(value) as usize + 2] += 1);
         if starts[2..].iter().any(|&rows| rows as usize > most) {
             return false;
@@ -96,11 +96,23 @@ impl PlacedCodes<'_> {
         }
         self.each(word, heartbeat, |value, place| {
             let next = &mut starts[number(value) as usize + 1];
-            (values[*next as usize], places[*next as usize]) = (value, place);
+            values[*next as usize] = value;
+            places[*next as usize] = place;
             *next += 1;
         });
         true
     }
+}
+
+/// Where [`PlacedCodes::sort`] puts rows.
+struct SortedRows<'a> {
+    /// Zeros at first, except that index 1 has the index at which the first number begins.
+    ///
+    /// The rows of number n are counted at index n + 2. Summing up puts the beginning of n at index n + 1.
+    /// That index advances with each row of n, up to the beginning of n + 1.
+    starts: &'a mut [u32],
+    values: &'a mut [u64],
+    places: &'a mut [u32],
 }
 
 /// One word of each code, in the order of buckets, and the places of the codes in the input.
@@ -145,7 +157,8 @@ impl RowBuckets {
         bits: &BitChoice,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
-        let (count, buckets) = (rows.codes.len(), bits.buckets() as usize);
+        let count = rows.codes.len();
+        let buckets = bits.buckets() as usize;
         #[cfg(test)]
         tests::SORTED.with(|sorted| sorted.set(sorted.get() + count));
         // The rows of an earlier call are overwritten, so memory is only reserved for additional rows.
@@ -159,10 +172,13 @@ impl RowBuckets {
         fill(starts, 0, buckets + 2, heartbeat)?;
         let of_group = bits.mask.count_ones().div_ceil(2);
         let mut groups = filled(0, (buckets >> of_group) + 2, heartbeat)?;
-        let in_groups = (word, |value| bits.of(value) >> of_group);
-        let (most, are_many) = (count / MIN_GROUPS, count.min(4 * buckets) >= MANY);
-        if are_many && rows.sort(in_groups, (&mut groups, most), (values, places), heartbeat) {
-            let (mut group_values, mut group_places) = (Vec::new(), Vec::new());
+        let group_of = |value| bits.of(value) >> of_group;
+        let most = count / MIN_GROUPS;
+        let are_many = count.min(4 * buckets) >= MANY;
+        let in_groups = SortedRows { starts: &mut groups, values, places };
+        if are_many && rows.sort(word, group_of, most, in_groups, heartbeat) {
+            let mut group_values = Vec::new();
+            let mut group_places = Vec::new();
             for (group, range) in groups.windows(2).take(buckets >> of_group).enumerate() {
                 let range = range[0] as usize..range[1] as usize;
                 group_values.clear();
@@ -173,11 +189,12 @@ impl RowBuckets {
                     PlacedCodes { codes: CodeSlice::new(&group_values, 1), places: Some(&group_places) };
                 let starts = &mut starts[group << of_group..][..(1 << of_group) + 2];
                 starts[1] = range.start as u32;
-                let number = (0, |value| bits.of(value) & ((1 << of_group) - 1));
-                rows.sort(number, (starts, count), (values, places), heartbeat);
+                let bucket_of = |value| bits.of(value) & ((1 << of_group) - 1);
+                rows.sort(0, bucket_of, count, SortedRows { starts, values, places }, heartbeat);
             }
         } else {
-            rows.sort((word, |value| bits.of(value)), (starts, count), (values, places), heartbeat);
+            let in_buckets = SortedRows { starts, values, places };
+            rows.sort(word, |value| bits.of(value), count, in_buckets, heartbeat);
         }
         let rows_of = |starts: &[u32]| starts[1] - starts[0];
         self.largest = self.starts[..=buckets].windows(2).map(rows_of).max().unwrap_or(0) as usize;

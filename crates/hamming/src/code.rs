@@ -120,13 +120,16 @@ pub fn volumes(bits: u32) -> impl Iterator<Item = f64> {
     // The numbers of codes at a distance, and within it, are kept as multiples of a power of two, since they
     // may exceed the largest floating-point number.
     const STEP: i32 = 512;
-    let (mut shell, mut sum, mut exponent) = (1.0, 0.0, -f64::from(bits));
+    let mut shell = 1.0;
+    let mut sum = 0.0;
+    let mut exponent = -f64::from(bits);
     (0..=bits).map(move |differing| {
         sum += shell;
         let volume = (sum * f64::exp2(exponent)).min(1.0);
         shell *= f64::from(bits - differing) / f64::from(differing + 1);
         if shell > 2f64.powi(STEP) {
-            (shell, sum) = (shell / 2f64.powi(STEP), sum / 2f64.powi(STEP));
+            shell /= 2f64.powi(STEP);
+            sum /= 2f64.powi(STEP);
             exponent += f64::from(STEP);
         }
         volume
@@ -194,7 +197,8 @@ impl<'a> CodeSlice<'a> {
         count: usize,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<u64>, OutOfMemory> {
-        let (mut words, width) = (Vec::new(), lists.iter().map(|list| list.width).sum());
+        let mut words = Vec::new();
+        let width = lists.iter().map(|list| list.width).sum();
         reserve(&mut words, count.saturating_mul(width))?;
         for place in 0..count as u32 {
             heartbeat.beat();
@@ -271,7 +275,8 @@ impl CodeCutter {
     /// The places in the code of all bits, in the order of the words' bits.
     #[inline]
     pub fn places(self) -> impl Iterator<Item = usize> {
-        let (bits, stride) = (self.bits as usize, self.stride as usize);
+        let bits = self.bits as usize;
+        let stride = self.stride as usize;
         std::iter::successors(Some(0), move |place| {
             let next = place + stride;
             Some(if next >= bits { next - bits } else { next })
@@ -513,7 +518,8 @@ mod tests {
                 string.last_mut().into_iter().for_each(|last| *last = *last >> unused << unused);
                 string
             };
-            let (a, b) = (cleared(a), cleared(b));
+            let a = cleared(a);
+            let b = cleared(b);
             let words = |string: &[u8]| cutter.words_of(string).collect::<Vec<u64>>();
             prop_assert_eq!(words(&a).len(), cutter.width());
             prop_assert_eq!(distance_of_words(&words(&a), &words(&b)), distance_of_bytes(&a, &b));

@@ -32,7 +32,8 @@ impl CutTable {
 
     /// The table for codes for which there is a size.
     pub fn new(cutter: CodeCutter, size: usize) -> Result<Self, OutOfMemory> {
-        let (width, bits) = (cutter.width(), u64::BITS as usize);
+        let width = cutter.width();
+        let bits = u64::BITS as usize;
         let zeros = |count| collect((0..count).map(|_| 0), count);
         let mut rotations = collect((0..width).map(|_| 0), width)?;
         let mut words: Vec<u64> = zeros(size)?;
@@ -63,7 +64,8 @@ impl CutTable {
         let (entries, _) = self.words.as_chunks::<WIDTH>();
         let (bits, _) = code.as_chunks::<8>();
         for (&bits, &rotation) in bits.iter().zip(&self.rotations) {
-            let (mut bits, mut sum) = (u64::from_be_bytes(bits), [0; WIDTH]);
+            let mut bits = u64::from_be_bytes(bits);
+            let mut sum = [0; WIDTH];
             for entries in entries.chunks_exact(VALUES) {
                 bits = bits.rotate_left(4);
                 let entry = &entries[bits as usize % VALUES];
@@ -92,7 +94,8 @@ mod tests {
         #[test]
         fn cuts_as_the_cutter_does(code in prop::collection::vec(any::<u8>(), 130), words in 0u32..8, more in 0usize..3) {
             let length = (1 << words) + more;
-            let (code, cutter) = (&code[..length], CodeCutter::new(u8::BITS * length as u32));
+            let code = &code[..length];
+            let cutter = CodeCutter::new(u8::BITS * length as u32);
             let Some(size) = CutTable::size(cutter) else {
                 prop_assert!(![16, 32, 64, 128].contains(&length));
                 return Ok(());

@@ -19,7 +19,8 @@ pub(crate) fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut fou
             Ok(elements) => any_near(elements, &is_near),
             Err(_) => any_near(elements, &is_near),
         };
-        let (elements, mut near) = (if any { elements } else { &[] }, 0);
+        let elements = if any { elements } else { &[] };
+        let mut near = 0;
         for (index, element) in elements.iter().enumerate() {
             near |= u64::from(is_near(element)) << index;
         }

@@ -17,7 +17,8 @@ pub struct CodeQueries {
 impl CodeQueries {
     /// Copies the codes into groups.
     pub fn new(codes: CodeSlice<'_>) -> Result<Self, OutOfMemory> {
-        let (count, width) = (codes.len(), codes.width());
+        let count = codes.len();
+        let width = codes.width();
         let size = count.div_ceil(GROUP) * width;
         let mut words = collect(std::iter::repeat_n([0; GROUP], size), size)?;
         for (query, code) in codes.iter().enumerate() {
@@ -99,7 +100,8 @@ mod tests {
             radius_of_word in prop_oneof![Just(0u32), 24u32..40, Just(64)],
         ) {
             let codes = CodeSlice::new(&words[..words.len() / width * width], width);
-            let (row, radius) = (codes.get(0), radius_of_word * width as u32);
+            let row = codes.get(0);
+            let radius = radius_of_word * width as u32;
             let mut found = Vec::new();
             let mut take = |query, distance| -> Result<(), OutOfMemory> {
                 found.push((query, distance));

@@ -100,7 +100,8 @@ fn split_by_bit(boxes: &[BoundingBox], bit: u32) -> Vec<bool> {
             .reduce(BoundingBox::union)
             .unwrap_or(BoundingBox { all: 0, any: 0 })
     };
-    let (zeros, ones) = (around(&is_zero), around(&is_one));
+    let zeros = around(&is_zero);
+    let ones = around(&is_one);
     let second = |b: &BoundingBox| is_one(b) || !is_zero(b) && ones.penalty(*b) < zeros.penalty(*b);
     boxes.iter().map(second).collect()
 }

@@ -49,7 +49,8 @@ struct TreeWriter<'a, T> {
 
 impl<'a, T: BuildTarget> TreeWriter<'a, T> {
     fn new(target: &'a mut T, layout: Layout, tree: Tree, fill: usize) -> Self {
-        let (leaf_size, root) = ((capacity(tree, 0) * fill / 100).max(1), layout.root(tree));
+        let leaf_size = (capacity(tree, 0) * fill / 100).max(1);
+        let root = layout.root(tree);
         Self { target, tree, root, leaf_size, fill, children: Vec::new(), leaf: Page::node(tree, 0) }
     }
 
@@ -274,7 +275,9 @@ impl<R: Runs> Sorter<R, PlacedKey> {
 
     /// Takes rows without codes from another sorter. Their runs may have longer or shorter tails, all zeros.
     fn take_keys_of(&mut self, other: Self) {
-        (self.rows, self.count, self.runs) = (other.rows, other.count, other.runs);
+        self.rows = other.rows;
+        self.count = other.count;
+        self.runs = other.runs;
         self.capacity = self.capacity.max(self.rows.len());
     }
 }
@@ -352,7 +355,8 @@ impl<R: Runs, U: UnsortedRow> Sorter<R, U> {
                 self.spill(store);
             }
             // Frees the memory, which is needed to read the runs.
-            (self.rows, self.tails) = (Vec::new(), Vec::new());
+            self.rows = Vec::new();
+            self.tails = Vec::new();
             let runs = std::mem::take(&mut self.runs[usize::from(tree - self.trees.start)]);
             return merge(store, runs, add);
         }

@@ -13,13 +13,16 @@ use hamming::kernel::near_codes;
 /// within the radius. `report` returns the radius from then on, the same or a smaller one.
 pub(crate) fn scan_codes<S: Store>(
     index: &Index<'_, S>,
-    (part, from): (TreePart, IndexKey),
+    part: TreePart,
+    from: IndexKey,
     center: &[u64],
     radius: u32,
     report: &mut dyn FnMut(&[u64], u32, RowId) -> u32,
 ) -> Walk {
     let first = center.first().copied().unwrap_or_default();
-    let (mut near, mut words, mut limit) = (Vec::new(), Vec::new(), radius);
+    let mut near = Vec::new();
+    let mut words = Vec::new();
+    let mut limit = radius;
     index.walk(part, from, &Probe::within(first, part.tree, radius), &mut |leaf| {
         near.clear();
         near_codes(leaf.bits(), center, limit, &mut near);

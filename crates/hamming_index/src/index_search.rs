@@ -75,7 +75,8 @@ impl<A: StretchAccess> IndexSearch<A> {
     /// If several processes search with the same stretches, each finds a part of the rows.
     pub fn new(costs: &SearchCosts, query: SearchQuery, max_rows: usize, together: Option<A>) -> Self {
         let layout = costs.layout();
-        let (values, has_codes) = (query.values, query.codes && !layout.is_one_word());
+        let values = query.values;
+        let has_codes = query.codes && !layout.is_one_word();
         let query = NormalizedQuery::of(query, layout.bits());
         let radius = match query.grows {
             true => query.farthest.min(costs.first_radius()),
@@ -113,14 +114,14 @@ impl<A: StretchAccess> IndexSearch<A> {
             SearchStage::Whole(pass) => pass.step(state, index, hits)?,
             SearchStage::Candidates(pass) => pass.step(state, index, codes, hits)?,
             &mut SearchStage::All(from) => {
-                let walk = state.rows(index, (state.part(), from), true, hits)?;
+                let walk = state.rows(index, state.part(), from, true, hits)?;
                 match state.next_stretch(index, walk)? {
                     Walk::From(key) => Some(SearchStage::All(key)),
                     Walk::Done => Some(state.last_stage()),
                 }
             }
             &mut SearchStage::Nulls(from) => {
-                match state.rows(index, (state.nulls(index), from), false, hits)? {
+                match state.rows(index, state.nulls(index), from, false, hits)? {
                     Walk::From(key) => Some(SearchStage::Nulls(key)),
                     Walk::Done => Some(SearchStage::Done),
                 }
@@ -167,7 +168,8 @@ impl<A: StretchAccess> SearchState<A> {
     /// Appends the results of an ordered pass. Returns the next pass or stage.
     fn end_pass(
         &mut self,
-        (radius, by_words): (u32, bool),
+        radius: u32,
+        by_words: bool,
         last: &[SearchedWord],
         hits: &mut Vec<SearchHit>,
     ) -> Result<Option<SearchStage>, OutOfMemory> {
@@ -211,7 +213,8 @@ impl<A: StretchAccess> SearchState<A> {
     fn rows<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        (part, from): (TreePart, IndexKey),
+        part: TreePart,
+        from: IndexKey,
         have_codes: bool,
         hits: &mut Vec<SearchHit>,
     ) -> Result<Walk, OutOfMemory> {
@@ -263,7 +266,7 @@ impl WholePass {
             });
             hits.finish()?;
         }
-        if self.search.is_done() { state.end_pass((self.radius, true), &[], hits) } else { Ok(None) }
+        if self.search.is_done() { state.end_pass(self.radius, true, &[], hits) } else { Ok(None) }
     }
 }
 
@@ -299,7 +302,7 @@ impl CandidatePass {
         }
         pass.note_reported(&passed_on);
         if pass.is_done {
-            state.end_pass((pass.radius, pass.is_by_words()), &pass.searched, hits)
+            state.end_pass(pass.radius, pass.is_by_words(), &pass.searched, hits)
         } else {
             Ok(None)
         }
@@ -312,7 +315,8 @@ impl CandidatePass {
         index: &Index<'_, S>,
         hits: &mut Vec<SearchHit>,
     ) -> Result<Option<SearchStage>, OutOfMemory> {
-        let (Self(pass), part) = (self, state.part());
+        let Self(pass) = self;
+        let part = state.part();
         let SearchState { query, results, .. } = state;
         let Some(center) = &query.center else { return Ok(Some(SearchStage::Done)) };
         let limit_of = |results: &SearchResults| {
@@ -325,23 +329,24 @@ impl CandidatePass {
             let is_wanted = query.also.iter().all(|ball| ball.contains_words(words))
                 && !pass.has_reported(code.clone(), &center.words);
             if is_wanted && refusal.is_ok() {
-                let is_seen = index.store.is_seen_by_all(row);
+                let is_seen_by_all = index.store.is_seen_by_all(row);
                 let distance = match query.nearest_to.first() {
                     Some(nearest) if !query.grows => Some(distance_of_words(words, &nearest.words)),
                     nearest => nearest.map(|_| distance),
                 };
-                refusal = results.add(hits, (row, distance, is_seen), code);
+                let hit = SearchHit { row, distance, word: None, kept: None, is_seen_by_all };
+                refusal = results.add(hits, hit, code);
             }
             limit_of(results)
         };
-        let walk = scan_codes(index, (part, pass.from()), &center.words, limit, report);
+        let walk = scan_codes(index, part, pass.from(), &center.words, limit, report);
         refusal?;
         match state.next_stretch(index, walk)? {
             Walk::From(key) => {
                 pass.go_on_from(key);
                 Ok(None)
             }
-            Walk::Done => state.end_pass((pass.radius, false), &pass.searched, hits),
+            Walk::Done => state.end_pass(pass.radius, false, &pass.searched, hits),
         }
     }
 
@@ -354,7 +359,8 @@ impl CandidatePass {
         hits: &mut Vec<SearchHit>,
     ) -> Result<(), OutOfMemory> {
         let SearchState { query, costs, results, .. } = state;
-        let (Some(center), layout) = (&query.center, costs.layout()) else { return Ok(()) };
+        let Some(center) = &query.center else { return Ok(()) };
+        let layout = costs.layout();
         // In the order of the table, so that each of its pages is read once.
         found.sort_unstable();
         found.dedup();
@@ -368,7 +374,8 @@ impl CandidatePass {
             }
             let nearest = query.nearest_to.first();
             let distance = nearest.map(|nearest| distance_of_bytes(code, &nearest.bytes));
-            results.add(hits, (row, distance, true), layout.words_of(code))?;
+            let hit = SearchHit { row, distance, word: None, kept: None, is_seen_by_all: true };
+            results.add(hits, hit, layout.words_of(code))?;
         }
         Ok(())
     }

@@ -120,7 +120,8 @@ impl IndexKey {
 
     /// Undoes [`to_bytes`](Self::to_bytes).
     pub fn from_bytes(bytes: &[u8; KEY_BYTES]) -> Self {
-        let (bits, row) = (u64::from_ne_bytes(bytes_at(bytes, 0)), RowId::from_bytes(bytes_at(bytes, 8)));
+        let bits = u64::from_ne_bytes(bytes_at(bytes, 0));
+        let row = RowId::from_bytes(bytes_at(bytes, 8));
         Self { filter: Filter::from_bytes(bytes_at(bytes, 14)), bits, row }
     }
 }

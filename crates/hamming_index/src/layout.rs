@@ -223,7 +223,8 @@ impl Layout {
     /// The number of bits of each band.
     #[inline]
     fn widths(self) -> impl Iterator<Item = u32> {
-        let (bits, bands) = (self.bits(), self.bands() as u32);
+        let bits = self.bits();
+        let bands = self.bands() as u32;
         let mut rest = 0;
         (0..bands).map(move |_| {
             rest += bits % bands;
@@ -247,7 +248,8 @@ impl Layout {
     /// Cuts a code, given as bytes, into words. Each band is in its highest places, with zeros below.
     #[inline]
     pub fn words_of(self, code: &[u8]) -> impl Iterator<Item = u64> {
-        let (mut reader, mut widths) = (self.cutter.reader(code), self.widths());
+        let mut reader = self.cutter.reader(code);
+        let mut widths = self.widths();
         (0..self.words()).map(move |_| {
             let mut word = 0;
             for width in widths.by_ref().take(BANDS) {

@@ -175,7 +175,8 @@ impl Page {
 
     /// Adds an entry to a page that is not full. Only the page in memory is changed.
     pub(crate) fn push(&mut self, key: IndexKey, tail: &[u64], child: &[u8]) {
-        let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
+        let lower = self.number(LOWER);
+        let upper = self.number(UPPER) - self.rest();
         self.write(lower, &key.bits.to_ne_bytes());
         self.write(upper, &key.row.to_bytes());
         if self.has_filters() {
@@ -225,7 +226,8 @@ impl Page {
     /// is none.
     #[inline]
     pub fn damage(&self) -> Option<&'static str> {
-        let (lower, upper) = (self.number(LOWER), self.number(UPPER));
+        let lower = self.number(LOWER);
+        let upper = self.number(UPPER);
         if self.number(SPECIAL) != TRAILER || self.0[TRAILER..TRAILER + 4] != MAGIC.to_ne_bytes() {
             Some("it is not a page of an index of type hamming")
         } else if self.format() != format_of(self.tree()) {
@@ -367,7 +369,8 @@ impl Page {
 
     /// The slot of the child that may contain the key, in an inner node.
     pub fn child_of(&self, key: IndexKey) -> usize {
-        let (mut low, mut high) = (1, self.len().max(1));
+        let mut low = 1;
+        let mut high = self.len().max(1);
         let has_filters = self.has_filters();
         while low < high {
             let middle = low.midpoint(high);

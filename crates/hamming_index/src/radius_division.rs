@@ -257,7 +257,8 @@ impl SearchCosts {
         if self.divide(farthest, &self.unsearched()).is_some_and(|last| last.cost <= LAST * next.cost) {
             return Some(farthest);
         }
-        let (near, next_radius) = (self.layout.bits() / NEAR_PART, next.radius() as u32);
+        let near = self.layout.bits() / NEAR_PART;
+        let next_radius = next.radius() as u32;
         if next.cost < LITTLE * self.of_all() {
             return Some(next_radius);
         }

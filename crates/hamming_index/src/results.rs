@@ -1,6 +1,5 @@
 //! The results of a search: sorted rows, and codes of several words, if they are wanted.
 
-use crate::key::RowId;
 use crate::query::{SearchCenter, SearchHit};
 use crate::sorted::Sorted;
 use base::{OutOfMemory, grow, push};
@@ -60,16 +59,17 @@ impl SearchResults {
         Ok(kept)
     }
 
-    /// Adds a row. It is sorted if it has a distance; otherwise it is added to the batch.
+    /// Adds a row, and its code, if codes are wanted. The row is sorted if it has a distance; otherwise it is
+    /// added to the batch.
     pub(crate) fn add(
         &mut self,
         hits: &mut Vec<SearchHit>,
-        (row, distance, is_seen_by_all): (RowId, Option<u32>, bool),
+        hit: SearchHit,
         code: impl Iterator<Item = u64>,
     ) -> Result<(), OutOfMemory> {
         let kept = self.next();
-        let hit = SearchHit { row, distance, word: None, kept, is_seen_by_all };
-        if distance.is_none() {
+        let hit = SearchHit { kept, ..hit };
+        if hit.distance.is_none() {
             self.keep(code)?;
             return push(hits, hit);
         }

@@ -54,7 +54,8 @@ pub fn leaves_read(leaves: f64, radius: u32, width: u32) -> f64 {
 
 /// How many pages the same search is expected to read, including pages above the leaves.
 pub fn pages_read(leaves: f64, radius: u32, width: u32) -> f64 {
-    let (mut pages, mut level) = (leaves_read(leaves, radius, width), leaves);
+    let mut pages = leaves_read(leaves, radius, width);
+    let mut level = leaves;
     // On each level above, a node is read once for the nodes below it, and at least one node in each tree.
     while level > 1.0 {
         level = (level / (INNER_CAPACITY as f64 * FILL)).max(1.0);
@@ -164,7 +165,8 @@ pub enum IndexedColumn {
 /// pages. If n pages are divided by fingerprints, each page fixes log2(n) bits, which distinguish it from the
 /// other pages. The number of pages near a query is the number of strings of that length within the radius.
 pub fn boxes_read(pages: f64, columns: &[IndexedColumn]) -> f64 {
-    let (mut read, mut pages_each) = (1.0, pages.max(1.0));
+    let mut read = 1.0;
+    let mut pages_each = pages.max(1.0);
     for column in columns {
         let (parts, wanted) = match *column {
             IndexedColumn::Fingerprint { radius } => (pages_each, strings_within(pages_each.log2(), radius)),
@@ -208,7 +210,8 @@ fn in_each_band(nodes: f64, radius: u32, width: u32) -> [f64; BANDS] {
 /// The number of strings of `bits` bits, at most 64, that differ from a given string in at most `radius`
 /// bits. Between two whole lengths, the result is between their results.
 pub fn strings_within(bits: f64, radius: u32) -> f64 {
-    let (mut sum, mut shell) = (0.0, 1.0);
+    let mut sum = 0.0;
+    let mut shell = 1.0;
     // The radius comes from a query and may be any number.
     for differing in 0..=radius.min(u64::BITS) {
         sum += shell;

@@ -16,7 +16,9 @@ pub(crate) const MORE_IN_PIECE: usize = 8;
 /// The number of pieces in which this number of results is collected.
 pub(crate) fn pieces(results: f64, max_piece: usize) -> f64 {
     let largest = max_piece.max(1) as f64;
-    let (mut piece, mut left, mut pieces) = (largest.min(FIRST_PIECE as f64), results, 1.0);
+    let mut piece = largest.min(FIRST_PIECE as f64);
+    let mut left = results;
+    let mut pieces = 1.0;
     while left > piece && piece < largest {
         left -= piece;
         pieces += 1.0;

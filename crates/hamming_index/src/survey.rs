@@ -183,12 +183,14 @@ impl<S: Store> Survey<'_, '_, S> {
         if let Some(damage) = page.damage().filter(|_| is_first_visit) {
             return self.problem(page_number, damage);
         }
-        let (mut low, mut end) = (low, end);
+        let mut low = low;
+        let mut end = end;
         if let Some(problem) = self.misfit(&page, is_first_visit, level, low, end) {
             if (self.is_changed)(&page) {
                 // It may have got the pages of a neighbour, to which the bounds that its parent had do not
                 // apply.
-                (low, end) = (IndexKey::FIRST, None);
+                low = IndexKey::FIRST;
+                end = None;
             } else {
                 self.problem(page_number, problem);
             }

@@ -231,7 +231,8 @@ impl<'s, S: Store> Index<'s, S> {
 
     /// The path from the root to the leaf that covers the key.
     fn way_to(&self, tree: Tree, key: IndexKey) -> Vec<TreeStep> {
-        let (mut node, mut way) = (self.read_root(tree), Vec::new());
+        let mut node = self.read_root(tree);
+        let mut way = Vec::new();
         while node.level() > 0 {
             let child = node.child_of(key);
             way.push(TreeStep { child, after: node.len() - 1 - child }); // Bounded: the levels of a tree.

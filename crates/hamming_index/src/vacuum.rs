@@ -18,7 +18,8 @@ impl<S: Store> Index<'_, S> {
     /// Removes all dead rows, and merges small pages. Returns the number of rows that remain, and of rows
     /// that were removed.
     pub fn vacuum(&self, is_dead: &mut dyn FnMut(RowId) -> bool) -> (u64, u64) {
-        let (mut remaining, mut removed) = (0, 0);
+        let mut remaining = 0;
+        let mut removed = 0;
         for tree in self.layout.trees() {
             let mut sweep = VacuumWalk {
                 index: self,

@@ -73,8 +73,10 @@ enum WordStage {
 impl WordSearch {
     /// Searches a word of codes for the rows that lie in `ball` and in all of the balls of `also`.
     pub(crate) fn new(costs: &SearchCosts, word: usize, ball: WordBall, also: Vec<WordBall>) -> Self {
-        let (layout, leaves) = (costs.layout(), costs.leaves);
-        let (first, width) = (layout.trees_of(word).start, layout.width(word));
+        let layout = costs.layout();
+        let leaves = costs.leaves;
+        let first = layout.trees_of(word).start;
+        let width = layout.width(word);
         let (sequential, sequential_leaves) = costs.instead_of_bands(word);
         let stage = if prefers_sequential(leaves, sequential_leaves, ball.radius, width) {
             WordStage::Sequential { from: IndexKey::FIRST, reported: (first, IndexKey::FIRST) }
@@ -116,7 +118,7 @@ impl WordSearch {
                             report(word, row);
                         }
                     };
-                    self.walk(index, (TreePart::all(tree), from), &probe, limit, &mut report)
+                    self.walk(index, TreePart::all(tree), from, &probe, limit, &mut report)
                 });
                 self.stage = match walk {
                     Walk::From(key) if self.leaves_read as f64 > self.limits[usize::from(tree - first)] => {
@@ -137,7 +139,7 @@ impl WordSearch {
                         report(word, row);
                     }
                 };
-                self.stage = match self.walk(index, (sequential, from), &probe, limit, &mut report) {
+                self.stage = match self.walk(index, sequential, from, &probe, limit, &mut report) {
                     Walk::From(from) => WordStage::Sequential { from, reported },
                     Walk::Done => WordStage::Done,
                 };
@@ -148,7 +150,8 @@ impl WordSearch {
     fn walk<S: Store>(
         &mut self,
         index: &Index<'_, S>,
-        (part, from): (TreePart, IndexKey),
+        part: TreePart,
+        from: IndexKey,
         probe: &Probe,
         limit: u32,
         report: &mut dyn FnMut(u64, RowId),

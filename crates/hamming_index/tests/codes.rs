@@ -79,7 +79,8 @@ impl Chance {
                 Some(self.flip(center, bits, flips))
             }
             6..9 => {
-                let (mut code, half) = (self.code(bits), center.len() / 2);
+                let mut code = self.code(bits);
+                let half = center.len() / 2;
                 code[..half].copy_from_slice(&center[..half]);
                 Some(code)
             }
@@ -233,7 +234,8 @@ proptest! {
             let flips = chance.below(bits / 8 + 2);
             let center = chance.flip(center, bits, flips);
             for _ in 0..TIMES {
-                let (few, any) = (chance.below(bits.min(40)), chance.below(bits + 2));
+                let few = chance.below(bits.min(40));
+                let any = chance.below(bits + 2);
                 for radius in [few, any] {
                     let request = within(&center, radius);
                     let nearest_to = [request.center.clone(), Some(centers[0].clone())];
@@ -279,7 +281,8 @@ proptest! {
         let rows = (0..rows).map(|number| code(&mut chance, number)).collect();
         let both = Both::of(Layout::of_codes(bits).with_trees(trees), rows, 95, 500_000);
         let costs = leaves.map_or_else(|| both.costs(), |leaves| SearchCosts::new(both.layout, leaves));
-        let (zeros, other) = (vec![0; bits.div_ceil(8) as usize], chance.sparse(bits, 200));
+        let zeros = vec![0; bits.div_ceil(8) as usize];
+        let other = chance.sparse(bits, 200);
         for max_candidates in limits {
             for part in (1..10).step_by(10 / TIMES / 3) {
                 let radius = bits * part / 20 + chance.below(3);
@@ -499,7 +502,9 @@ proptest! {
         let rows = (0..rows).map(|number| (number % 100 > 0).then(|| code(&mut chance))).collect();
         let layout = Layout::of_codes(bits).with_trees(trees);
         let mut both = Both::of(layout, rows, 95, 500_000);
-        let (costs, count, center) = (both.costs(), both.rows.len(), code(&mut chance));
+        let costs = both.costs();
+        let count = both.rows.len();
+        let center = code(&mut chance);
         let any = within(&center, chance.below(bits));
         let nearest_to = Some(center.clone());
         for request in [
@@ -574,7 +579,8 @@ fn popular_words_are_reported_once() {
         }
     };
     let mut code = |number: usize| {
-        let (a, b) = (word(), word());
+        let a = word();
+        let b = word();
         let b = if number.is_multiple_of(3) { a } else { b };
         [a.to_be_bytes().as_slice(), &b.to_be_bytes(), &[(number % 4) as u8 * 64]].concat()
     };

@@ -151,7 +151,8 @@ impl Both {
     ) {
         let (center, radius) = codes;
         let knows = self.layout.is_one_word() || self.layout.has_code_tree();
-        let (mut table, query_of_codes) = (Known(&self.rows), SearchQuery { codes: true, ..query.clone() });
+        let mut table = Known(&self.rows);
+        let query_of_codes = SearchQuery { codes: true, ..query.clone() };
         let mut check = |hit: &SearchHit, code: Option<&[u64]>| {
             let code = code.map(|words| self.layout.code_of(words));
             assert!(
@@ -186,7 +187,8 @@ impl Both {
 
     /// Compares all kinds of searches of a tenant's rows.
     fn check_all(&self, wanted: u32, seed: u64, leaves: Option<f64>, max_sorted: usize) {
-        let (layout, index) = (self.layout, self.memory.index());
+        let layout = self.layout;
+        let index = self.memory.index();
         let costs = SearchCosts::new(layout, leaves_in(self.memory.pages_in_use() as u32, layout));
         let leaves = leaves.unwrap_or_else(|| index.leaves_of(filter(wanted)));
         let costs = costs.of_filter(filter(wanted), leaves);
@@ -245,12 +247,14 @@ fn rows_before_the_first_code_keep_their_filters() {
     for trees in [CodeTrees::Words, CodeTrees::Both, CodeTrees::Whole] {
         for (before, after) in [(80, 256), (256, 80), (200, 200)].into_iter().step_by(FEWER.min(3)) {
             let layout = |bits| Layout::of_codes(bits).with_filter().with_trees(trees);
-            let (without, rows) = (500 / FEWER.min(10), 700 / FEWER.min(10));
+            let without = 500 / FEWER.min(10);
+            let rows = 700 / FEWER.min(10);
             let mut builder = Builder::new(layout(before), 300 / FEWER.min(10));
             for number in 0..without {
                 builder.add(&mut Lists, None, Some(filter(1)), row(number)).unwrap();
             }
-            let (small, layout) = (100 / FEWER.min(10), layout(after));
+            let small = 100 / FEWER.min(10);
+            let layout = layout(after);
             builder.set_layout(layout, small);
             for number in without..rows {
                 let words = words_of(layout, &code(layout, number as u64));
@@ -279,13 +283,15 @@ fn leaves_of_a_tenant_are_counted() {
     // A leaf has 22 entries, and a node above has 18 children: the tree has four levels.
     let both = Both::built(Layout::FINGERPRINTS.with_filter(), rows_of_tenants(&sizes), 5, 1_000_000);
     for (tenant, size) in (0..).zip(sizes) {
-        let (counted, leaves) = (both.memory.index().leaves_of(filter(tenant)), size as f64 / 22.0);
+        let counted = both.memory.index().leaves_of(filter(tenant));
+        let leaves = size as f64 / 22.0;
         assert!((leaves * 0.6..=leaves * 1.6 + 2.0).contains(&counted), "{tenant}: {counted} of {leaves}");
     }
     assert!(both.memory.index().leaves_of(filter(1_000)) <= 2.0);
     let both = Both::built(Layout::FINGERPRINTS.with_filter(), rows_of_tenants(&sizes), 95, 1_000_000);
     for (tenant, size) in (0..).zip(sizes) {
-        let (counted, leaves) = (both.memory.index().leaves_of(filter(tenant)), size as f64 / 430.0);
+        let counted = both.memory.index().leaves_of(filter(tenant));
+        let leaves = size as f64 / 430.0;
         assert!((leaves * 0.8..=leaves * 1.2 + 2.0).contains(&counted), "{tenant}: {counted} of {leaves}");
     }
 }

@@ -149,7 +149,8 @@ proptest! {
         tree_leaves in prop_oneof![Just(1.0), 2.0..100.0, Just(1e6)],
         max_sorted in 1usize..3000,
     ) {
-        let (mut model, mut memory) = (Model::default(), Memory::new(20_000 / FEWER));
+        let mut model = Model::default();
+        let mut memory = Memory::new(20_000 / FEWER);
         for step in &steps {
             carry_out(step, &mut model, &mut memory);
             prop_assert_eq!(memory.problems_but(&mut |row| model.dead.contains(&row)), Vec::<String>::new());
@@ -197,7 +198,8 @@ fn a_stopped_vacuum_is_finished_by_the_next() {
 #[test]
 #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn pages_are_given_back() {
-    let (mut model, mut memory) = (Model::default(), Memory::new(5_000 / FEWER.min(50)));
+    let mut model = Model::default();
+    let mut memory = Memory::new(5_000 / FEWER.min(50));
     let rows: Vec<_> = (0..60_000u64).map(|n| Some(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
     carry_out(&Step::Insert(rows.clone()), &mut model, &mut memory);
     let full = memory.pages_in_use();
@@ -264,7 +266,8 @@ fn a_search_goes_on_in_a_changed_tree() {
         let nearest_to = (turn > 4).then_some(ball.center).into_iter().collect();
         let query = Query { balls: vec![ball], values: true, nulls: false, nearest_to };
         let mut search = FingerprintSearch::new(&query, [1e6, 40.0][turn % 2], 700);
-        let (mut hits, mut next) = (Vec::new(), 0);
+        let mut hits = Vec::new();
+        let mut next = 0;
         while search.next_batch(&memory, &mut hits) {
             match next % 3 {
                 0 => (0..600 / FEWER as u32).for_each(|n| {
@@ -360,7 +363,8 @@ fn trees_grow_and_shrink_under_everybody() {
             for number in (0..rows).map(|n| who * rows + n) {
                 memory.insert(Some(scattered(u64::from(number))), row(PASSING + number));
             }
-            let (first, last) = (row(PASSING + who * rows), row(PASSING + who * rows + rows - 1));
+            let first = row(PASSING + who * rows);
+            let last = row(PASSING + who * rows + rows - 1);
             assert_eq!(memory.index().vacuum(&mut |row| (first..=last).contains(&row)).1, u64::from(rows));
         }
     };
@@ -379,7 +383,8 @@ fn damage_is_found() {
         .map(|n| ((n % 10 > 0).then(|| scattered(u64::from(n))), row(n)))
         .collect();
     // Roots are pages 0 to 4. They have level 1, and leaves of about 20 rows. The first tree's leaves follow.
-    let (trailer, first_child) = (PAGE_SIZE - 8, PAGE_SIZE - 8 - 4);
+    let trailer = PAGE_SIZE - 8;
+    let first_child = PAGE_SIZE - 8 - 4;
     let u16 = |number: u16| number.to_ne_bytes().to_vec();
     let u32 = |number: u32| number.to_ne_bytes().to_vec();
     let damages: [(usize, usize, Vec<u8>, &str); 16] = [
@@ -422,7 +427,8 @@ fn damage_is_found() {
     }
     // The second entry is the first one.
     let mut memory = Memory::built(5_000 / FEWER.min(50), &rows, 4, 10_000);
-    let (key, row_of_first) = (memory.bytes(9, 24), memory.read(9).bytes()[trailer - 6..trailer].to_vec());
+    let key = memory.bytes(9, 24);
+    let row_of_first = memory.read(9).bytes()[trailer - 6..trailer].to_vec();
     memory.damage(9, 24 + 8, &key);
     memory.damage(9, trailer - 12, &row_of_first);
     let problems = memory.problems();
@@ -434,7 +440,8 @@ fn damage_is_found() {
     // An entry exists in one tree only.
     let mut memory = Memory::built(5_000 / FEWER.min(50), &rows, 4, 10_000);
     let entry = 24 + 8 * 3;
-    let (page, other) = (9, u64::from_ne_bytes(memory.bytes(9, entry)) ^ 1);
+    let page = 9;
+    let other = u64::from_ne_bytes(memory.bytes(9, entry)) ^ 1;
     memory.damage(page, entry, &other.to_ne_bytes());
     let problems = memory.problems();
     assert!(problems.iter().any(|problem| problem.contains("is in band 0, not in band 1")), "{problems:?}");

@@ -65,7 +65,8 @@ fn scattered_rows_take_the_pages_that_are_expected() {
         for radius in 0..=64 {
             let pages = |center| memory.pages_read(within(center, radius), leaves);
             let all: Vec<usize> = centers(fingerprint).map(pages).collect();
-            let (mean, most) = (all.iter().sum::<usize>() as f64 / all.len() as f64, all.iter().max());
+            let mean = all.iter().sum::<usize>() as f64 / all.len() as f64;
+            let most = all.iter().max();
             let expected = pages_read(leaves, radius, 64);
             assert!(
                 (mean - expected).abs() <= 0.06 * expected + 3.0,

@@ -83,7 +83,8 @@ fn naive_keepers(places: u32, linkage: Linkage, is_near: impl Fn(u32, u32) -> bo
         }
         Linkage::Connected => {
             for (a, b) in naive(places, is_near) {
-                let (a, b) = (keepers[a as usize], keepers[b as usize]);
+                let a = keepers[a as usize];
+                let b = keepers[b as usize];
                 // Joined at most as often as there are rows, since there may be many more pairs.
                 if a != b {
                     keepers.iter_mut().filter(|keeper| **keeper == a.max(b)).for_each(|keeper| *keeper = a.min(b));
@@ -114,7 +115,9 @@ fn pairs_of(mut search: PairSearch, sides: [CodeSlice<'_>; 2], room: Option<usiz
 }
 
 fuzz_target!(|table: Table| {
-    let (words, width, radius) = (table.words(), table.width(), table.radius());
+    let words = table.words();
+    let width = table.width();
+    let radius = table.radius();
     let codes = CodeSlice::new(&words, width);
     let rows = codes.len() as u32;
     let is_near = |a: u32, b: u32| distance_of_words(codes.get(a), codes.get(b)) <= radius;
@@ -144,7 +147,8 @@ fuzz_target!(|table: Table| {
     let across: Vec<Pair> = sorted(
         expected.iter().filter(|&&(a, b)| a < left && left <= b).map(|&(a, b)| (a, b - left)).collect(),
     );
-    let (room, widest) = (usize::from(table.room), 1 + u32::from(table.widest) % MAX_SEGMENT_BITS);
+    let room = usize::from(table.room);
+    let widest = 1 + u32::from(table.widest) % MAX_SEGMENT_BITS;
     for room in [None, Some(room)] {
         let search = PairSearch::between(sides, radius, widest).unwrap();
         assert_eq!(sorted(pairs_of(search, sides, room)), across);

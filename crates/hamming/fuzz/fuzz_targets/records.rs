@@ -24,7 +24,8 @@ struct File {
 
 /// As `RowFile::read_block` and its caller do. Returns the rows, and the words at the end that are no row.
 fn read(format: RecordFormat, words: &[u64], block: usize) -> (Vec<(u64, Vec<u64>, Vec<u64>)>, Vec<u64>) {
-    let (mut rows, mut buffer) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
+    let mut buffer = Vec::new();
     for block in words.chunks(block) {
         buffer.extend_from_slice(block);
         let mut rest = &buffer[..];
@@ -44,9 +45,11 @@ fn read(format: RecordFormat, words: &[u64], block: usize) -> (Vec<(u64, Vec<u64
 }
 
 fuzz_target!(|file: File| {
-    let (codes, fixed) = (usize::from(file.codes % 5), file.fixed.map(|columns| 1 + usize::from(columns % 9)));
+    let codes = usize::from(file.codes % 5);
+    let fixed = file.fixed.map(|columns| 1 + usize::from(columns % 9));
     let format = RecordFormat { codes, columns: fixed, numbered: file.numbered };
-    let (mut words, mut rows) = (Vec::new(), Vec::new());
+    let mut words = Vec::new();
+    let mut rows = Vec::new();
     for (place, &(number, is_coded, columns)) in (0u64..).zip(&file.rows) {
         let (number, is_coded) = if file.numbered { (number.into(), is_coded) } else { (0, true) };
         let codes = vec![place; if is_coded { codes } else { 0 }];

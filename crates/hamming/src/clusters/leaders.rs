@@ -77,7 +77,8 @@ impl Leaders<'_> {
 
     /// Gives each row near a keeper the earliest such keeper.
     fn join_keepers(&mut self, keepers: &[u32], rows: &[u32], end: f64) -> Result<(), OutOfMemory> {
-        let (of_keepers, of_rows) = (self.words_of(keepers)?, self.words_of(rows)?);
+        let of_keepers = self.words_of(keepers)?;
+        let of_rows = self.words_of(rows)?;
         let codes = [&of_keepers, &of_rows].map(|words| CodeSlice::new(words, self.codes.width()));
         let heartbeat = &mut PassHeartbeat::new(self.heartbeat, &mut self.done, end);
         let near = first_near(codes, self.radii.clone(), MAX_SEGMENT_BITS, heartbeat)?;
@@ -94,7 +95,8 @@ impl Leaders<'_> {
     /// Decides rows by their near pairs, if there are not too many. Whether a row is a keeper depends on
     /// earlier rows, but pairs are found in any order. So the pairs are kept, and then decide row by row.
     fn settle_by_pairs(&mut self, rows: &[u32], end: f64) -> Result<(), PairStop> {
-        let (of_rows, mut pairs) = (self.words_of(rows)?, Vec::new());
+        let of_rows = self.words_of(rows)?;
+        let mut pairs = Vec::new();
         near_pairs(
             CodeSlice::new(&of_rows, self.codes.width()),
             self.radii.clone(),

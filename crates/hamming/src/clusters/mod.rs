@@ -184,7 +184,8 @@ impl Forest {
         if self.parents[a as usize] == self.parents[b as usize] {
             return false;
         }
-        let (a, b) = (self.root(a), self.root(b));
+        let a = self.root(a);
+        let b = self.root(b);
         self.parents[a.max(b) as usize] = a.min(b);
         a != b
     }
@@ -247,7 +248,8 @@ mod tests {
                 Linkage::Connected => {
                     keepers.push(row);
                     for other in (0..row).filter(|&other| near(other, row)) {
-                        let (a, b) = (keepers[other], keepers[row]);
+                        let a = keepers[other];
+                        let b = keepers[row];
                         keepers
                             .iter_mut()
                             .filter(|keeper| **keeper == a.max(b))
@@ -372,7 +374,8 @@ mod tests {
             keepers(CodeSlice::fingerprints(&values), 3, linkage, &mut beats).unwrap();
             beats.0
         };
-        let (connected, leader) = (beats(Linkage::Connected), beats(Linkage::Leader));
+        let connected = beats(Linkage::Connected);
+        let leader = beats(Linkage::Leader);
         assert!(leader > connected && connected > 0, "{leader} and {connected} heartbeats");
     }
 
@@ -396,7 +399,8 @@ mod tests {
         ) {
             let codes: Vec<u64> = rows.iter().map(|row| row.0.wrapping_mul(0x0011_0101_0100_1001)).collect();
             let both: Vec<u64> = rows.iter().zip(&codes).flat_map(|(row, &code)| [code, row.1 << 30, !row.1]).collect();
-            let (both, radii) = (CodeSlice::new(&both, 3), CodeRadii::from(radius).and(1, second_radius));
+            let both = CodeSlice::new(&both, 3);
+            let radii = CodeRadii::from(radius).and(1, second_radius);
             let near = |a: usize, b: usize| {
                 near(&codes, a, b, radius) && 2 * (rows[a].1 ^ rows[b].1).count_ones() <= second_radius
             };

@@ -265,7 +265,8 @@ proptest! {
     fn more_pairs_beyond_the_mark_come_by_chance(farthest in 0u64..20, rows in 500u64..2000) {
         let rows = versions(rows, farthest);
         let sample = sample_of(&rows, 200);
-        let (mut planted, mut by_chance) = ([0.0; 65], [0.0; 65]);
+        let mut planted = [0.0; 65];
+        let mut by_chance = [0.0; 65];
         for &a in &sample {
             for b in (0..rows.len()).filter(|&b| b != a) {
                 let pairs = if a / 2 == b / 2 { &mut planted } else { &mut by_chance };

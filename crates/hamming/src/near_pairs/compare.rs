@@ -31,7 +31,8 @@ impl SortedSides {
         if let Some(rows) = sides.right {
             self.right.fill(rows, segment.word, &segment.bits, heartbeat)?;
         }
-        (self.is_one, self.flips) = (sides.right.is_none(), segment.flips()?);
+        self.is_one = sides.right.is_none();
+        self.flips = segment.flips()?;
         Ok(())
     }
 
@@ -98,7 +99,8 @@ pub(super) struct GatheredRuns {
 impl GatheredRuns {
     #[inline(always)]
     fn add(&mut self, values: &[u64], run: Range<usize>) -> Result<(), OutOfMemory> {
-        let (begin, end) = (self.count, self.count + run.len());
+        let begin = self.count;
+        let end = self.count + run.len();
         let more = end.max(begin + SHORT).saturating_sub(self.values.len());
         if more > 0 {
             grow(&mut self.values, more)?;
@@ -119,12 +121,15 @@ impl GatheredRuns {
     #[inline(always)]
     fn compare(
         &mut self,
-        (first, words): (usize, &[u64]),
+        first: usize,
+        words: &[u64],
         behind: Option<usize>,
         limit: u32,
         hits: &mut Vec<(u32, u32)>,
     ) -> Result<u64, OutOfMemory> {
-        let (mut comparisons, values, limit) = (0, &self.values[..self.count], u64::from(limit));
+        let mut comparisons = 0;
+        let values = &self.values[..self.count];
+        let limit = u64::from(limit);
         for (row, &word) in (first..).zip(words) {
             let begin = behind.map_or(0, |begin| (row + 1).saturating_sub(begin).min(values.len()));
             let run = &values[begin..];
@@ -157,30 +162,33 @@ for_processors! {
     /// with one long run, so the buckets on the right are gathered.
     pub(super) fn compare(
         tables: &JoinTables,
-        (bucket, flips): (u32, &[u32]),
+        bucket: u32,
+        flips: &[u32],
         [rows, all_others]: [Range<usize>; 2],
         gathered: &mut GatheredRuns,
         hits: &mut Vec<(u32, u32)>,
     ) -> Result<u64, OutOfMemory> {
-        let (limit, values) = (tables.segment.limit, &tables.right.values);
-        let rows = (rows.start, &tables.left.values[rows]);
+        let limit = tables.segment.limit;
+        let values = &tables.right.values;
+        let first = rows.start;
+        let words = &tables.left.values[rows];
         let mut comparisons = 0;
         for &flip in flips {
             let others = tables.right.range(bucket ^ flip);
             let others = others.start.max(all_others.start)..others.end.min(all_others.end);
             if tables.is_diagonal(flip) {
                 gathered.add(values, others.clone())?;
-                comparisons += gathered.compare(rows, Some(others.start), limit, hits)?;
+                comparisons += gathered.compare(first, words, Some(others.start), limit, hits)?;
             } else if !tables.is_mirrored(bucket, flip) {
                 for others in pieces(others, GATHERED) {
                     gathered.add(values, others)?;
                     if gathered.count >= GATHERED {
-                        comparisons += gathered.compare(rows, None, limit, hits)?;
+                        comparisons += gathered.compare(first, words, None, limit, hits)?;
                     }
                 }
             }
         }
-        comparisons += gathered.compare(rows, None, limit, hits)?;
+        comparisons += gathered.compare(first, words, None, limit, hits)?;
         #[cfg(test)]
         super::tests::COMPARISONS.with(|count| count.set(count.get() + comparisons as usize));
         Ok(comparisons)

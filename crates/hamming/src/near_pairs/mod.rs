@@ -182,15 +182,27 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     /// A search with segments of at most `widest` bits.
     fn new(
         inputs: [CodeSlice<'a>; 2],
-        (radii, widest): (&'a CodeRadii, u32),
+        radii: &'a CodeRadii,
+        widest: u32,
         order: PairOrder,
         heartbeat: &'a mut dyn Heartbeat,
         sink: &'a mut F,
     ) -> Self {
         let most = inputs[0].len().max(inputs[1].len());
         assert!(u32::try_from(most).is_ok(), "places have 32 bits");
-        let (earlier, crowds, gathered, hits) = Default::default();
-        Self { inputs, radii, heartbeat, sink, widest, order, earlier, crowds, fraction: 0.0, gathered, hits }
+        Self {
+            inputs,
+            radii,
+            heartbeat,
+            sink,
+            widest,
+            order,
+            earlier: Vec::new(),
+            crowds: Vec::new(),
+            fraction: 0.0,
+            gathered: GatheredRuns::default(),
+            hits: Vec::new(),
+        }
     }
 
     /// Finds the pairs of the two sides, segment by segment.
@@ -199,7 +211,8 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         let mut sorted = SortedSides::default();
         for (number, segment) in plan.segments.iter().enumerate() {
             sorted.fill(sides, segment, self.heartbeat)?;
-            let (tables, buckets) = (sorted.tables(segment, self.inputs), segment.bits.buckets());
+            let tables = sorted.tables(segment, self.inputs);
+            let buckets = segment.bits.buckets();
             for bucket in 0..buckets {
                 let rows = tables.left.range(bucket);
                 if rows.is_empty() {
@@ -235,7 +248,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         for flips in flips.chunk_by(|a, b| all_are_small || are_small(a, b)) {
             if all_are_small || !is_flip_large(&flips[0]) {
                 let others = 0..tables.right.values.len();
-                self.part(tables, (bucket, flips), [rows.clone(), others])?;
+                self.part(tables, bucket, flips, [rows.clone(), others])?;
             } else if !tables.is_mirrored(bucket, flips[0]) && !self.crowd(tables, bucket, &rows, flips[0])? {
                 self.squares(tables, bucket, &rows, flips)?;
             }
@@ -252,7 +265,8 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         rows: &Range<usize>,
         flip: u32,
     ) -> Result<bool, F::Stop> {
-        let (rows, others) = (rows.clone(), tables.right.range(bucket ^ flip));
+        let rows = rows.clone();
+        let others = tables.right.range(bucket ^ flip);
         let is_one = tables.is_diagonal(flip);
         let size = JoinSize::of(rows.len(), (!is_one).then_some(others.len()), self.widest);
         let width = self.inputs[0].width();
@@ -269,12 +283,12 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
             |codes, places| PlacedCodes { codes: CodeSlice::new(codes, width), places: Some(places) };
         let sides =
             JoinSides { left: placed(&of_left, left), right: (!is_one).then(|| placed(&of_right, right)) };
-        let spread = sides.spread()?;
-        if self.earlier.iter().any(|segment| segment.finds_difference(spread.varying[segment.word])) {
+        let differences = sides.differences()?;
+        if self.earlier.iter().any(|segment| segment.finds_difference(differences.varying[segment.word])) {
             return Ok(true);
         }
-        let plan = JoinPlan::of_size(&size, &spread, self.radii)?;
-        if plan.cost(&size, &spread) > tables.segment.cost_of_all(&size, &spread) / 2.0 {
+        let plan = JoinPlan::of_size(&size, &differences, self.radii)?;
+        if plan.cost(&size, &differences) > tables.segment.cost_of_all(&size, &differences) / 2.0 {
             return Ok(false);
         }
         self.crowds.push(tables.segment.clone());
@@ -300,10 +314,11 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
             for (number, others) in order.clone().skip(last).chain(order.take(last)) {
                 self.heartbeat.progress(self.fraction);
                 let is_below = tables.is_diagonal(flip[0]) && others.end <= rows.start;
-                let places = (&tables.left.places[rows.clone()], &tables.right.places[others.clone()]);
-                if !is_below && self.wants(places.0, places.1) {
+                let these = &tables.left.places[rows.clone()];
+                let those = &tables.right.places[others.clone()];
+                if !is_below && self.wants(these, those) {
                     last = number;
-                    self.part(tables, (bucket, flip), [rows.clone(), others])?;
+                    self.part(tables, bucket, flip, [rows.clone(), others])?;
                 }
             }
         }
@@ -320,15 +335,17 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     fn part(
         &mut self,
         tables: &JoinTables,
-        flips: (u32, &[u32]),
+        bucket: u32,
+        flips: &[u32],
         rows: [Range<usize>; 2],
     ) -> Result<(), F::Stop> {
-        let comparisons = compare(tables, flips, rows, &mut self.gathered, &mut self.hits)?;
+        let comparisons = compare(tables, bucket, flips, rows, &mut self.gathered, &mut self.hits)?;
         self.sink.compared(comparisons);
         let earlier = [&self.earlier[..], &self.crowds];
         retain_near(tables, self.radii, earlier, &mut self.hits, self.heartbeat);
         for hit in &mut self.hits {
-            let (a, b) = (tables.left.places[hit.0 as usize], tables.right.places[hit.1 as usize]);
+            let a = tables.left.places[hit.0 as usize];
+            let b = tables.right.places[hit.1 as usize];
             *hit = match self.order {
                 PairOrder::Smaller => (a.min(b), a.max(b)),
                 PairOrder::Left => (a, b),

@@ -50,14 +50,14 @@ impl PairDivision {
         radii: impl Into<CodeRadii>,
         [bits, widest]: [u32; 2],
     ) -> Result<Option<Self>, OutOfMemory> {
-        let mut spread = JoinSides::between(samples).spread()?;
-        spread.varying.copy_from_slice(varying);
+        let mut differences = JoinSides::between(samples).differences()?;
+        differences.varying.copy_from_slice(varying);
         // The bits by which codes are divided need no buckets.
         let widest_of_plan = (widest + bits).min(MAX_SEGMENT_BITS);
         let of_rows = JoinSize::of(rows[0], Some(rows[1]), widest_of_plan);
         let size = JoinSize { divided: bits, ..of_rows };
         let radii = radii.into();
-        let plan = JoinPlan::of_size(&size, &spread, &radii)?;
+        let plan = JoinPlan::of_size(&size, &differences, &radii)?;
         let mut division = Self { radii, widest, segments: Vec::new(), divisions: Vec::new() };
         for segment in &plan.segments {
             if segment.bits.mask == 0 {
@@ -71,7 +71,8 @@ impl PairDivision {
     /// Adds a pass for each group of bits of a segment. The segment must have more bits than flips.
     fn add_passes(&mut self, segment: &BitSegment, bits: u32) -> Result<(), OutOfMemory> {
         let groups = segment.threshold + 1;
-        let (all, mut rest) = (segment.bits.mask.count_ones(), segment.bits.mask);
+        let all = segment.bits.mask.count_ones();
+        let mut rest = segment.bits.mask;
         let mut differing = Vec::new();
         for number in 0..groups {
             let group = lowest(rest, all / groups + u32::from(number < all % groups));

@@ -1,10 +1,10 @@
 //! Plans: the segments of bits that find all pairs, and their cost.
 
+use super::radii::CodeRadius;
 use crate::buckets::{BitChoice, PlacedCodes};
 use crate::code::{CodeSlice, volume};
 use crate::hash::scattered;
 use base::{OutOfMemory, collect, push};
-use std::ops::Range;
 
 /// The number of bits of the widest segment. Its 2^22 buckets take 16 MB.
 pub const MAX_SEGMENT_BITS: u32 = 22;
@@ -57,9 +57,10 @@ impl<'a> JoinSides<'a> {
     }
 
     /// Describes how the rows differ.
-    pub(super) fn spread(&self) -> Result<RowDifferences, OutOfMemory> {
-        let mut spread = RowDifferences { varying: self.varying(), differences: Vec::new() };
-        let (left, right) = (self.left.codes, self.right.unwrap_or(self.left).codes);
+    pub(super) fn differences(&self) -> Result<RowDifferences, OutOfMemory> {
+        let mut differences = RowDifferences { varying: self.varying(), sampled: Vec::new() };
+        let left = self.left.codes;
+        let right = self.right.unwrap_or(self.left).codes;
         if left.width() > 1 && !right.is_empty() {
             let random = |number: usize, rows: usize| (scattered(number as u64) % rows as u64) as u32;
             let pairs = (0..left.len().min(MAX_SAMPLE)).map(|number| {
@@ -68,9 +69,9 @@ impl<'a> JoinSides<'a> {
             let pairs = pairs.filter(|[a, b]| self.right.is_some() || !std::ptr::eq(*a, *b));
             let pairs: Vec<[&[u64]; 2]> = collect(pairs, left.len().min(MAX_SAMPLE))?;
             let of_word = |word: usize| collect(pairs.iter().map(|[a, b]| a[word] ^ b[word]), pairs.len());
-            spread.differences = (0..left.width()).map(of_word).collect::<Result<_, _>>()?;
+            differences.sampled = (0..left.width()).map(of_word).collect::<Result<_, _>>()?;
         }
-        Ok(spread)
+        Ok(differences)
     }
 
     /// For each word, the bits in which not all rows are equal.
@@ -95,40 +96,36 @@ pub(super) struct RowDifferences {
     pub(super) varying: Vec<u64>,
     /// For each word, the differences of a sample of pairs, which show whether many rows have nearly the same
     /// word. Codes of one word need no sample, since all their bits have to be used.
-    pub(super) differences: Vec<Vec<u64>>,
+    pub(super) sampled: Vec<Vec<u64>>,
 }
 
 impl RowDifferences {
     /// The fraction of the pairs that differ in at most `limit` of these bits of a word. It is at least
     /// `scattered`, the fraction for scattered rows, since a sample cannot show smaller fractions.
     fn fraction(&self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
-        let Some(differences) = self.differences.get(word) else { return scattered };
-        let near = differences.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
-        f64::max(scattered, near as f64 / differences.len().max(1) as f64)
+        let Some(sampled) = self.sampled.get(word) else { return scattered };
+        let near = sampled.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
+        f64::max(scattered, near as f64 / sampled.len().max(1) as f64)
     }
 
     /// The same for one of several codes, but sampled pairs that another code separates differ in all bits.
     /// Their distance by that code is beyond its radius by a quarter of the way to the distance of scattered
     /// rows.
-    pub(super) fn not_separated(
-        &self,
-        codes: &[(Range<usize>, u32)],
-        number: usize,
-    ) -> Result<Self, OutOfMemory> {
-        let separates = |pair: usize, (words, radius): &(Range<usize>, u32)| {
-            let distance: u32 = words.clone().map(|word| self.differences[word][pair].count_ones()).sum();
+    pub(super) fn not_separated(&self, codes: &[CodeRadius], number: usize) -> Result<Self, OutOfMemory> {
+        let separates = |pair: usize, CodeRadius { words, radius }: &CodeRadius| {
+            let distance: u32 = words.clone().map(|word| self.sampled[word][pair].count_ones()).sum();
             let bits: u32 = self.varying[words.clone()].iter().map(|varying| varying.count_ones()).sum();
             8 * u64::from(distance) > 6 * u64::from(*radius) + u64::from(bits)
         };
         let others = || codes.iter().enumerate().filter(|other| other.0 != number);
         let is_separated = |pair: usize| others().any(|(_, other)| separates(pair, other));
-        let of_word = |differences: &Vec<u64>| {
-            let pairs = differences.iter().enumerate();
+        let of_word = |sampled: &Vec<u64>| {
+            let pairs = sampled.iter().enumerate();
             let pairs = pairs.map(|(pair, &bits)| if is_separated(pair) { u64::MAX } else { bits });
-            collect(pairs, differences.len())
+            collect(pairs, sampled.len())
         };
-        let differences = self.differences.iter().map(of_word).collect::<Result<_, _>>()?;
-        Ok(Self { varying: self.varying.clone(), differences })
+        let sampled = self.sampled.iter().map(of_word).collect::<Result<_, _>>()?;
+        Ok(Self { varying: self.varying.clone(), sampled })
     }
 
     /// The cost of comparing the whole codes of rows whose words are within the limit. It is 0 for codes of
@@ -215,7 +212,7 @@ pub(super) struct BitSegment {
 }
 
 impl BitSegment {
-    fn new(word: usize, mask: u64, [threshold, limit]: [u32; 2]) -> Self {
+    fn new(word: usize, mask: u64, threshold: u32, limit: u32) -> Self {
         let bits = BitChoice::of_mask(mask);
         Self { word, bits, threshold, limit, equal: 0, differing: Vec::new() }
     }
@@ -253,20 +250,20 @@ impl BitSegment {
 
     /// The cost of comparing all rows by the word of this segment, and the whole codes of rows within its
     /// limit.
-    pub(super) fn cost_of_all(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
-        size.pairs + spread.cost_of_checks(size, self.word, self.limit)
+    pub(super) fn cost_of_all(&self, size: &JoinSize, differences: &RowDifferences) -> f64 {
+        size.pairs + differences.cost_of_checks(size, self.word, self.limit)
     }
 
     /// The fraction of the pairs that the segment finds although their rows are not scattered.
-    pub(super) fn crowd(&self, spread: &RowDifferences) -> f64 {
-        spread.fraction(self.word, self.bits.mask, self.threshold, 0.0)
+    pub(super) fn crowd(&self, differences: &RowDifferences) -> f64 {
+        differences.fraction(self.word, self.bits.mask, self.threshold, 0.0)
     }
 
     /// The cost of finding pairs by this segment, in comparisons of words.
-    fn cost(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
+    fn cost(&self, size: &JoinSize, differences: &RowDifferences) -> f64 {
         let BitSegment { word, ref bits, threshold, .. } = *self;
         cost_of_segment(size, bits.mask.count_ones(), threshold, |scattered| {
-            spread.fraction(word, bits.mask, threshold, scattered)
+            differences.fraction(word, bits.mask, threshold, scattered)
         })
     }
 }
@@ -278,18 +275,18 @@ pub(super) struct JoinPlan {
 }
 
 impl JoinPlan {
-    pub(super) fn cost(&self, size: &JoinSize, spread: &RowDifferences) -> f64 {
-        let of_segments: f64 = self.segments.iter().map(|segment| segment.cost(size, spread)).sum();
+    pub(super) fn cost(&self, size: &JoinSize, differences: &RowDifferences) -> f64 {
+        let of_segments: f64 = self.segments.iter().map(|segment| segment.cost(size, differences)).sum();
         let of_words = self.segments.chunk_by(|a, b| a.word == b.word);
         of_segments
             + of_words
-                .map(|segments| spread.cost_of_checks(size, segments[0].word, segments[0].limit))
+                .map(|segments| differences.cost_of_checks(size, segments[0].word, segments[0].limit))
                 .sum::<f64>()
     }
 
     /// A plan with one bucket for all rows, which compares all rows with all.
     pub(super) fn one_bucket(word: usize, radius: u32) -> Self {
-        Self { segments: vec![BitSegment::new(word, 0, [0, radius])] }
+        Self { segments: vec![BitSegment::new(word, 0, 0, radius)] }
     }
 
     /// Cuts the varying bits of a word into `count` segments of nearly equal width. The first segments are
@@ -307,7 +304,7 @@ impl JoinPlan {
             let threshold = threshold_of(number, reach, used);
             let mask = lowest(rest, length);
             rest &= !mask;
-            segments.push(BitSegment::new(word, mask, [threshold, reach - 1]));
+            segments.push(BitSegment::new(word, mask, threshold, reach - 1));
         }
         Self { segments }
     }
@@ -332,7 +329,7 @@ pub(super) mod tests {
 
     /// Rows that differ in these bits; nothing else is known of them.
     pub(crate) fn even(varying: &[u64]) -> RowDifferences {
-        RowDifferences { varying: varying.to_vec(), differences: Vec::new() }
+        RowDifferences { varying: varying.to_vec(), sampled: Vec::new() }
     }
 
     proptest! {

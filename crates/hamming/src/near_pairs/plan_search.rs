@@ -9,7 +9,7 @@ use super::plan::{
     JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, cost_of_segment,
     length_of, lowest, threshold_of,
 };
-use super::radii::CodeRadii;
+use super::radii::{CodeRadii, CodeRadius};
 use crate::code::{CodeCutter, volume};
 use base::{OutOfMemory, push};
 use std::ops::Range;
@@ -27,7 +27,7 @@ impl JoinSides<'_> {
         if size.pairs * (1.0 + cost_of_check(self.left.codes.width())) <= SMALL_JOIN {
             return Ok(JoinPlan::one_bucket(0, radii.of_first()));
         }
-        JoinPlan::of_size(&size, &self.spread()?, radii)
+        JoinPlan::of_size(&size, &self.differences()?, radii)
     }
 }
 
@@ -36,29 +36,27 @@ impl JoinPlan {
     /// pairs, and so does a comparison of all rows.
     pub(super) fn of_size(
         size: &JoinSize,
-        spread: &RowDifferences,
+        differences: &RowDifferences,
         radii: &CodeRadii,
     ) -> Result<Self, OutOfMemory> {
-        let codes: Vec<_> = radii.codes(spread.varying.len()).collect();
-        let plans = codes
-            .iter()
-            .map(|code| Self::of_code(size, spread, code))
-            .chain(Self::of_crowds(size, spread, &codes)?);
+        let codes: Vec<_> = radii.codes(differences.varying.len()).collect();
+        let plans = codes.iter().map(|code| Self::of_code(size, differences, code)).chain(Self::of_crowds(
+            size,
+            differences,
+            &codes,
+        )?);
         Ok(plans.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default().0)
     }
 
     /// The cheapest plan by the segments of one code, with its cost.
-    fn of_code(
-        size: &JoinSize,
-        spread: &RowDifferences,
-        (words, radius): &(Range<usize>, u32),
-    ) -> (Self, f64) {
+    fn of_code(size: &JoinSize, differences: &RowDifferences, code: &CodeRadius) -> (Self, f64) {
         let with_cost = |plan: Self| {
-            let cost = plan.cost(size, spread);
+            let cost = plan.cost(size, differences);
             (plan, cost)
         };
-        let all = with_cost(Self::one_bucket(words.start, *radius));
-        let segments = PlanSearch::new(size, spread).plan(words.clone(), *radius).map(with_cost);
+        let all = with_cost(Self::one_bucket(code.words.start, code.radius));
+        let segments =
+            PlanSearch::new(size, differences).plan(code.words.clone(), code.radius).map(with_cost);
         segments.filter(|plan| plan.1 < all.1).unwrap_or(all)
     }
 
@@ -68,21 +66,22 @@ impl JoinPlan {
     /// assumed, which cost most: every row is in a crowd.
     fn of_crowds(
         size: &JoinSize,
-        spread: &RowDifferences,
-        codes: &[(Range<usize>, u32)],
+        differences: &RowDifferences,
+        codes: &[CodeRadius],
     ) -> Result<Vec<(Self, f64)>, OutOfMemory> {
-        let (mut plans, mut with_costs) = (Vec::new(), Vec::new());
+        let mut plans = Vec::new();
+        let mut with_costs = Vec::new();
         for number in (0..codes.len()).filter(|_| codes.len() > 1) {
-            let spread = spread.not_separated(codes, number)?;
-            push(&mut plans, (Self::of_code(size, &spread, &codes[number]).0, spread))?;
+            let differences = differences.not_separated(codes, number)?;
+            push(&mut plans, (Self::of_code(size, &differences, &codes[number]).0, differences))?;
         }
         for (number, (plan, not_separated)) in plans.iter().enumerate() {
-            let crowds = || plan.segments.iter().map(|segment| segment.crowd(spread));
+            let crowds = || plan.segments.iter().map(|segment| segment.crowd(differences));
             let largest = crowds().fold(f64::MIN_POSITIVE, f64::max);
             let others = plans.iter().enumerate().filter(|other| other.0 != number);
             let crowd = size.of_crowd(largest);
-            let of_all = crowd.pairs * (1.0 + cost_of_check(spread.varying.len()));
-            let costs = others.map(|(_, (plan, spread))| plan.cost(&crowd, spread));
+            let of_all = crowd.pairs * (1.0 + cost_of_check(differences.varying.len()));
+            let costs = others.map(|(_, (plan, differences))| plan.cost(&crowd, differences));
             let of_crowds = costs.fold(of_all, f64::min) / largest * crowds().sum::<f64>() / largest;
             push(&mut with_costs, (plan.clone(), plan.cost(size, not_separated) + of_crowds))?;
         }
@@ -95,11 +94,11 @@ impl JoinPlan {
 pub fn cost_between(codes: f64, others: f64, bits: u32, radius: u32) -> f64 {
     let cutter = CodeCutter::new(bits);
     let varying = (0..cutter.width()).map(|word| lowest(u64::MAX, cutter.bits_of(word))).collect();
-    let spread = RowDifferences { varying, differences: Vec::new() };
+    let differences = RowDifferences { varying, sampled: Vec::new() };
     let widest = MAX_SEGMENT_BITS;
     let size =
         JoinSize { rows: codes + others, left: codes.max(others), pairs: codes * others, widest, divided: 0 };
-    JoinPlan::of_code(&size, &spread, &(0..cutter.width(), radius)).1
+    JoinPlan::of_code(&size, &differences, &CodeRadius { words: 0..cutter.width(), radius }).1
 }
 
 /// A way to cut a word into segments.
@@ -115,7 +114,7 @@ struct WordCut {
 /// The state of a search for a plan.
 pub(super) struct PlanSearch<'a> {
     size: &'a JoinSize,
-    spread: &'a RowDifferences,
+    differences: &'a RowDifferences,
     /// The cheapest cuts, by the number of varying bits of a word and by its reach.
     cuts: Vec<Vec<Option<WordCut>>>,
     /// For each word and set of its bits: how many sampled pairs differ in at most n of these bits.
@@ -123,11 +122,11 @@ pub(super) struct PlanSearch<'a> {
 }
 
 impl<'a> PlanSearch<'a> {
-    pub(super) fn new(size: &'a JoinSize, spread: &'a RowDifferences) -> Self {
+    pub(super) fn new(size: &'a JoinSize, differences: &'a RowDifferences) -> Self {
         let cuts = vec![Vec::new(); u64::BITS as usize + 1]; // Bounded: some numbers for each bit of a word.
         // Bounded: some numbers for each segment that a word may be cut into.
-        let samples = vec![Vec::new(); spread.varying.len()];
-        Self { size, spread, cuts, samples }
+        let samples = vec![Vec::new(); differences.varying.len()];
+        Self { size, differences, cuts, samples }
     }
 
     /// The cheapest segments of some words that find all pairs within a radius.
@@ -143,7 +142,8 @@ impl<'a> PlanSearch<'a> {
             return self.segments(words.start, radius.checked_add(1)?);
         }
         // Bounded: some numbers for each word of a code.
-        let (mut reaches, mut costs) = (vec![0; words.len()], vec![0.0; words.len()]);
+        let mut reaches = vec![0; words.len()];
+        let mut costs = vec![0.0; words.len()]; // Bounded: a number for each word of a code.
         let mut next: Vec<f64> = words.clone().map(|word| self.cost(word, 1)).collect();
         for _ in 0..=radius {
             let step = |number: usize| next[number] - costs[number];
@@ -164,24 +164,27 @@ impl<'a> PlanSearch<'a> {
 
     /// The cheapest segments of a word.
     fn segments(&mut self, word: usize, reach: u32) -> Option<JoinPlan> {
-        let varying = self.spread.varying[word];
+        let varying = self.differences.varying[word];
         Some(JoinPlan::of_segments(word, self.cut(varying.count_ones(), reach)?.count, varying, reach))
     }
 
     /// The cost of a word's segments, and of comparing the whole codes of rows whose words are within the
     /// limit. It is infinite if the word has too few bits for this reach.
     fn cost(&mut self, word: usize, reach: u32) -> f64 {
-        let (size, varying) = (self.size, self.spread.varying[word]);
+        let size = self.size;
+        let varying = self.differences.varying[word];
         let Some(cut) = self.cut(varying.count_ones(), reach) else { return f64::INFINITY };
-        let check = size.pairs * cost_of_check(self.spread.varying.len());
-        if self.spread.differences.is_empty() {
+        let check = size.pairs * cost_of_check(self.differences.varying.len());
+        if self.differences.sampled.is_empty() {
             return cut.cost + check * cut.within;
         }
         let used = cut.count.min(reach);
-        let (mut rest, mut cost) = (varying, check * self.fraction(word, u64::MAX, reach - 1, cut.within));
+        let mut rest = varying;
+        let mut cost = check * self.fraction(word, u64::MAX, reach - 1, cut.within);
         for number in 0..used {
             let length = length_of(number, varying.count_ones(), cut.count);
-            let (mask, threshold) = (lowest(rest, length), threshold_of(number, reach, used));
+            let mask = lowest(rest, length);
+            let threshold = threshold_of(number, reach, used);
             rest &= !mask;
             let fraction = |scattered| self.fraction(word, mask, threshold, scattered);
             cost += cost_of_segment(size, length, threshold, fraction);
@@ -191,16 +194,17 @@ impl<'a> PlanSearch<'a> {
 
     /// As [`RowDifferences::fraction`], but the sample is read only once for each mask.
     fn fraction(&mut self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
-        let (known, differences) = (&mut self.samples[word], &self.spread.differences[word]);
+        let known = &mut self.samples[word];
+        let sampled = &self.differences.sampled[word];
         let place = known.iter().position(|(of, _)| *of == mask).unwrap_or_else(|| {
             let mut within = [0; u64::BITS as usize + 1];
-            differences.iter().for_each(|difference| within[(difference & mask).count_ones() as usize] += 1);
+            sampled.iter().for_each(|difference| within[(difference & mask).count_ones() as usize] += 1);
             (1..within.len()).for_each(|limit| within[limit] += within[limit - 1]);
             known.push((mask, within));
             known.len() - 1
         });
         let near = known[place].1[limit.min(u64::BITS) as usize];
-        f64::max(scattered, f64::from(near) / differences.len().max(1) as f64)
+        f64::max(scattered, f64::from(near) / sampled.len().max(1) as f64)
     }
 
     /// The cheapest cut of a word with this number of varying bits and this reach, for scattered rows.
@@ -227,12 +231,15 @@ fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> f64 {
     #[cfg(test)]
     super::tests::CUTS.with(|cuts| cuts.set(cuts.get() + 1));
     let used = count.min(reach);
-    let (wider, farther) = ((bits % count).min(used), reach % used);
-    let (mut first, mut cost) = (0, 0.0);
+    let wider = (bits % count).min(used);
+    let farther = reach % used;
+    let mut first = 0;
+    let mut cost = 0.0;
     // The segments up to each of these numbers are of the same kind.
     for end in [wider.min(farther), wider.max(farther), used] {
         if first < end {
-            let (length, threshold) = (length_of(first, bits, count), threshold_of(first, reach, used));
+            let length = length_of(first, bits, count);
+            let threshold = threshold_of(first, reach, used);
             cost += f64::from(end - first) * cost_of_segment(size, length, threshold, |scattered| scattered);
             first = end;
         }
@@ -279,8 +286,8 @@ mod tests {
     fn a_word_has_no_reach_beyond_its_bits() {
         let size = JoinSize { rows: 2e5, left: 1e5, pairs: 1e10, widest: MAX_SEGMENT_BITS, divided: 0 };
         for bits in [1, 5, 22, 23, 64] {
-            let spread = even(&[lowest(u64::MAX, bits)]);
-            let plan = |radius| PlanSearch::new(&size, &spread).plan(0..1, radius);
+            let differences = even(&[lowest(u64::MAX, bits)]);
+            let plan = |radius| PlanSearch::new(&size, &differences).plan(0..1, radius);
             assert!(plan(bits - 1).is_some() && plan(bits).is_none(), "{bits} bits");
         }
     }

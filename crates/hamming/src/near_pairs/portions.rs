@@ -32,7 +32,8 @@ pub struct PairSearch {
 impl PairSearch {
     /// A search by the segments of a plan. Pairs that the earlier segments find are left out.
     pub(super) fn new(plan: JoinPlan, earlier: Vec<BitSegment>, radii: CodeRadii, widest: u32) -> Self {
-        let (sorted, step) = (SortedSides::default(), usize::MAX);
+        let sorted = SortedSides::default();
+        let step = usize::MAX;
         Self { radii, widest, plan, earlier, segment: 0, is_sorted: false, sorted, next: 0, step }
     }
 
@@ -69,7 +70,7 @@ impl PairSearch {
     ) -> Result<(), F::Stop> {
         let inputs = [sides.left.codes, sides.right.unwrap_or(sides.left).codes];
         let order = if sides.right.is_some() { PairOrder::Left } else { PairOrder::Smaller };
-        let mut join = PairJoin::new(inputs, (&self.radii, self.widest), order, heartbeat, sink);
+        let mut join = PairJoin::new(inputs, &self.radii, self.widest, order, heartbeat, sink);
         join.earlier = self.earlier;
         join.run(&self.plan, &sides)
     }
@@ -91,22 +92,25 @@ impl PairSearch {
         let ordered = larger_first(codes);
         let sides = JoinSides::between(ordered);
         let mut portion = Portion { sink, limit: 0, taken: 0, pairs: Vec::new() };
-        let limits = (&self.radii.clone(), self.widest);
+        let radii = self.radii.clone();
         let order = if ordered[0].len() == codes[0].len() { PairOrder::Left } else { PairOrder::Right };
-        let mut join = PairJoin::new(ordered, limits, order, heartbeat, &mut portion);
+        let mut join = PairJoin::new(ordered, &radii, self.widest, order, heartbeat, &mut portion);
         join.earlier = take(&mut self.earlier);
         let mut sorted = take(&mut self.sorted);
         while let Some(segment) = self.plan.segments.get(self.segment).cloned() {
             if !self.is_sorted {
                 sorted.fill(&sides, &segment, join.heartbeat)?;
-                (self.is_sorted, self.next) = (true, 0);
+                self.is_sorted = true;
+                self.next = 0;
             }
             if self.rows_of(&segment, &sorted, room, &mut join)? {
-                (self.sorted, self.earlier) = (sorted, join.earlier);
+                self.sorted = sorted;
+                self.earlier = join.earlier;
                 return Ok(true);
             }
             push(&mut join.earlier, segment)?;
-            (self.segment, self.is_sorted) = (self.segment + 1, false);
+            self.segment += 1;
+            self.is_sorted = false;
         }
         Ok(false)
     }
@@ -119,12 +123,14 @@ impl PairSearch {
         room: usize,
         join: &mut PairJoin<'_, Portion<'_, F>>,
     ) -> Result<bool, F::Stop> {
-        let (tables, reported) = (sorted.tables(segment, join.inputs), join.earlier.len());
+        let tables = sorted.tables(segment, join.inputs);
+        let reported = join.earlier.len();
         while let Some(&value) = tables.left.values.get(self.next) {
             let bucket = segment.bits.of(value);
             let end = tables.left.range(bucket).end.min(self.next.saturating_add(self.step));
             let rows = self.next..end;
-            let (taken, is_single) = (join.sink.taken, rows.len() == 1);
+            let taken = join.sink.taken;
+            let is_single = rows.len() == 1;
             join.sink.limit = if taken == 0 && is_single { usize::MAX } else { room.saturating_sub(taken) };
             match join.bucket(&tables, bucket, rows.clone(), &sorted.flips) {
                 Ok(()) => {

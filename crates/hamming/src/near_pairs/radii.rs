@@ -10,13 +10,22 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct CodeRadii {
     /// The words of each code, and its radius. The last code ends with the last word.
-    codes: Vec<(Range<usize>, u32)>,
+    codes: Vec<CodeRadius>,
+}
+
+/// The radius of one of the codes of a row.
+#[derive(Clone, Debug)]
+pub(super) struct CodeRadius {
+    /// The words of the code, among all words of the row.
+    pub(super) words: Range<usize>,
+    /// The radius within which this code is near.
+    pub(super) radius: u32,
 }
 
 /// The radius of rows with one code.
 impl From<u32> for CodeRadii {
     fn from(radius: u32) -> Self {
-        Self { codes: vec![(0..usize::MAX, radius)] } // Bounded: one code.
+        Self { codes: vec![CodeRadius { words: 0..usize::MAX, radius }] } // Bounded: one code.
     }
 }
 
@@ -24,31 +33,37 @@ impl CodeRadii {
     /// Adds a further code, which begins at this word.
     #[must_use]
     pub fn and(mut self, first: usize, radius: u32) -> Self {
-        if let Some((words, _)) = self.codes.last_mut() {
-            words.end = first;
+        if let Some(last) = self.codes.last_mut() {
+            last.words.end = first;
         }
-        self.codes.push((first..usize::MAX, radius));
+        self.codes.push(CodeRadius { words: first..usize::MAX, radius });
         self
     }
 
     /// The words of each code, and its radius, if a row has `width` words.
-    pub(super) fn codes(&self, width: usize) -> impl Iterator<Item = (Range<usize>, u32)> + '_ {
-        self.codes.iter().map(move |(words, radius)| (words.start..words.end.min(width), *radius))
+    pub(super) fn codes(&self, width: usize) -> impl Iterator<Item = CodeRadius> + '_ {
+        self.codes.iter().map(move |code| CodeRadius {
+            words: code.words.start..code.words.end.min(width),
+            radius: code.radius,
+        })
     }
 
     /// The number of the code that has this word.
     pub(super) fn code_of(&self, word: usize) -> usize {
-        self.codes.partition_point(|(words, _)| words.end <= word)
+        self.codes.partition_point(|code| code.words.end <= word)
     }
 
     /// The radius of the first code.
     pub(super) fn of_first(&self) -> u32 {
-        self.codes[0].1
+        self.codes[0].radius
     }
 
     /// Whether the codes of two rows are near.
     #[inline(always)]
     pub(super) fn are_near(&self, [a, b]: [&[u64]; 2]) -> bool {
-        self.codes(a.len()).all(|(words, radius)| distance_of_words(&a[words.clone()], &b[words]) <= radius)
+        self.codes(a.len()).all(|code| {
+            let distance = distance_of_words(&a[code.words.clone()], &b[code.words]);
+            distance <= code.radius
+        })
     }
 }

@@ -86,8 +86,9 @@ proptest! {
             let mut pairs = Vec::new();
             let codes = CodeSlice::fingerprints(&values);
             let sides = JoinSides::among(codes);
-            let (radii, mut add) = (radius.into(), |a, b| push(&mut pairs, a, b));
-            PairJoin::new([codes; 2], (&radii, MAX_SEGMENT_BITS), PairOrder::Smaller, &mut || (), &mut add).run(plan, &sides).unwrap();
+            let radii = radius.into();
+            let mut add = |a, b| push(&mut pairs, a, b);
+            PairJoin::new([codes; 2], &radii, MAX_SEGMENT_BITS, PairOrder::Smaller, &mut || (), &mut add).run(plan, &sides).unwrap();
             pairs.sort_unstable();
             pairs
         };
@@ -161,7 +162,8 @@ proptest! {
     ) {
         let free = [((free.0 << shift) << shift) & free.1, (free.1 << shift) & free.2, free.2 << (2 * shift)];
         let words = rows_of_two_codes(rows, seed, free);
-        let (codes, both) = (CodeSlice::new(&words, 3), CodeRadii::from(radii.0).and(1, radii.1));
+        let codes = CodeSlice::new(&words, 3);
+        let both = CodeRadii::from(radii.0).and(1, radii.1);
         let near = |a: u32, b: u32| {
             let [a, b] = [a, b].map(|place| codes.get(place));
             (a[0] ^ b[0]).count_ones() <= radii.0 && crate::code::distance_of_words(&a[1..], &b[1..]) <= radii.1
@@ -175,7 +177,8 @@ proptest! {
         pairs.sort_unstable();
         prop_assert_eq!(&pairs, &expected);
         let (left, right) = words.split_at(3 * (rows as usize / 3));
-        let (sides, first) = ([left, right].map(|words| CodeSlice::new(words, 3)), rows as u32 / 3);
+        let sides = [left, right].map(|words| CodeSlice::new(words, 3));
+        let first = rows as u32 / 3;
         let mut across = portions(PairSearch::between(sides, both, widest).unwrap(), sides, room);
         across.sort_unstable();
         let expected = expected.into_iter().filter(|&(a, b)| a < first && first <= b);
@@ -323,7 +326,9 @@ fn dense_values_do_not_take_all_comparisons() {
     let scattered = (1..=1u64 << 14).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     for values in [dense().collect(), dense().chain(scattered).collect::<Vec<u64>>()] {
         COMPARISONS.set(0);
-        let (mut pairs, mut last, mut longest) = (0, 0, 0);
+        let mut pairs = 0;
+        let mut last = 0;
+        let mut longest = 0;
         let mut heartbeat = || {
             longest = longest.max(COMPARISONS.get() - last);
             last = COMPARISONS.get();

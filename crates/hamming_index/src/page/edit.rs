@@ -43,10 +43,14 @@ impl Page {
     /// In a tree of whole codes, `tail` has the words of the code after the first one. Missing words are
     /// written as zeros.
     pub fn adding(&self, entry: IndexKey, tail: &[u64]) -> Edit {
-        let (lower, upper) = (self.number(LOWER), self.number(UPPER) - self.rest());
+        let lower = self.number(LOWER);
+        let upper = self.number(UPPER) - self.rest();
         let bounds = Self::bounds(lower + self.key_size(), upper);
-        let words = std::iter::once(entry.bits).chain(tail.iter().copied()).chain(std::iter::repeat(0));
-        Edit::Patch(std::iter::once(bounds).chain(self.entry_at(lower, upper, entry, words)).collect())
+        let others = tail.iter().copied().chain(std::iter::repeat(0));
+        let words = std::iter::once(entry.bits).chain(others);
+        let mut patches = vec![bounds];
+        patches.extend(self.entry_at(lower, upper, entry, words)); // Bounded: an entry.
+        Edit::Patch(patches)
     }
 
     /// The edit that adds entries of another leaf, which must fit.
@@ -94,8 +98,11 @@ impl Page {
         let gaps = (0..kept).filter(|&slot| !stays[slot]);
         let last = (kept..self.len()).filter(|&slot| stays[slot]);
         let moves: Vec<(usize, usize)> = gaps.zip(last).collect();
-        let (key, words) = (self.key_size(), self.key_size() / KEY);
-        if moves.len() * (key + ROW + (words + 1) * PATCH_HEADER) > kept * (key + ROW) {
+        let key = self.key_size();
+        let words = self.key_size() / KEY;
+        let logged_by_moves = moves.len() * (key + ROW + (words + 1) * PATCH_HEADER);
+        let logged_by_page = kept * (key + ROW);
+        if logged_by_moves > logged_by_page {
             let entries = (0..self.len()).filter(|&slot| stays[slot]).map(|slot| (self, slot));
             return Edit::Replace(Self::leaf_of(self.tree(), entries));
         }

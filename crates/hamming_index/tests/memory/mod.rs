@@ -251,7 +251,8 @@ impl Memory {
         each: &mut dyn FnMut(&SearchHit, Option<&[u64]>),
     ) -> Vec<SearchHit> {
         let mut search = IndexSearch::new(costs, query, max_sorted, ALONE);
-        let (mut hits, mut before) = (Vec::new(), 0);
+        let mut hits = Vec::new();
+        let mut before = 0;
         while search.next_batch(&self.index(), codes.as_deref_mut(), &mut hits).unwrap() {
             hits[before..].iter().for_each(|hit| each(hit, search.code_of(hit)));
             before = hits.len();
