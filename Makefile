@@ -72,7 +72,7 @@ build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
 	@ls target/release/libsimhash_pg.* >/dev/null 2>&1 || echo 'compiling for the first time: 5 to 15 minutes, half of them for the last crate, and 1 GB in target'
 	@PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" tools/packages/each-minute compiling \
-		$(CARGO) build --ignore-rust-version --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
+		$(CARGO) build $(CARGOFLAGS) --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	@mkdir -p target
