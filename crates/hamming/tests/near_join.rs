@@ -25,7 +25,9 @@ proptest! {
     #[test]
     fn matched_rows_are_those_of_a_list(rows in prop::collection::vec(0u64..500, 0..if cfg!(miri) { 30 } else { 300 })) {
         let words: Vec<AtomicU64> = (0..8).map(|_| AtomicU64::new(0)).collect();
-        let (mut own, shared, mut list) = (MatchedSet::default(), shared(&words), BTreeSet::new());
+        let mut own = MatchedSet::default();
+        let shared = shared(&words);
+        let mut list = BTreeSet::new();
         for row in rows {
             let is_new = list.insert(row);
             own.make_room(row + 1).unwrap();

@@ -65,8 +65,8 @@ impl Table {
                 // The first or the last words, or a part of them, are shared.
                 let shared = 1 + chance(31) as usize % width;
                 let from = first + if chance(32) % 2 == 0 { 0 } else { width - shared };
-                let (value, kept) =
-                    (mixed(seed, chance(33) % popular), [0, u64::MAX << 22, u64::MAX >> 22][spread.kept]);
+                let value = mixed(seed, chance(33) % popular);
+                let kept = [0, u64::MAX << 22, u64::MAX >> 22][spread.kept];
                 words[from..from + shared].iter_mut().for_each(|word| *word = *word & kept | value & !kept);
             }
         }
@@ -131,7 +131,8 @@ proptest! {
         prop_assert_eq!(&found(&table, radius), &expected);
         let middle = (spread.seed % (spread.rows + 1)) as usize;
         let (left, right) = table.words.split_at(middle * table.width);
-        let (left, right) = (CodeSlice::new(left, table.width), CodeSlice::new(right, table.width));
+        let left = CodeSlice::new(left, table.width);
+        let right = CodeSlice::new(right, table.width);
         let mut pairs = Vec::new();
         let mut add = |a, b| push(&mut pairs, a, b + middle as u32);
         PairSearch::between([left, right], radius, widest).unwrap().all(JoinSides::between([left, right]), &mut || (), &mut add).unwrap();
@@ -151,7 +152,8 @@ proptest! {
             let leader = near.iter().copied().find(|&other| leaders[other as usize] == other);
             leaders.push(leader.unwrap_or(row));
             for other in near {
-                let (a, b) = (connected[other as usize], connected[row as usize]);
+                let a = connected[other as usize];
+                let b = connected[row as usize];
                 connected.iter_mut().filter(|keeper| **keeper == a.max(b)).for_each(|keeper| *keeper = a.min(b));
             }
         }
@@ -170,7 +172,8 @@ proptest! {
         radius in prop_oneof![3 => 0u32..20, 1 => 0u32..=600],
         parts in 1u32..14,
     ) {
-        let (table, radius) = (Table::of(spread), radius.min(spread.bits));
+        let table = Table::of(spread);
+        let radius = radius.min(spread.bits);
         let blocks = PairBlocks::new(spread.bits, radius, parts);
         let blocks_of: Vec<_> = table.codes().iter().map(|code| blocks.blocks_of(code).unwrap()).collect();
         for (a, b) in table.naive_pairs(radius) {
