@@ -1,11 +1,12 @@
 //! Nodes of a plan that the executor runs for us: PostgreSQL's custom scans.
 //!
-//! A type that implements [`ExecNode`] is a node. PostgreSQL calls the functions of [`thunks`], each of which
-//! finds the state that it has made and calls a method. What belongs to the executor stays here: a node gets
-//! it as an [`ExecutingNode`] for the time of a call, and refers to its expressions by numbers that
-//! [`NodeSetup`] returns. A row of a child lives until the next one is requested, and is borrowed from the
-//! child. What a node returns is a row of its children or of [`RowStore`]s. Its values are pointers into
-//! their memory. They are checked when the row is returned, because PostgreSQL reads them afterwards.
+//! A type that implements [`ExecNode`] is a node. PostgreSQL calls the functions of [`thunks`], each of
+//! which finds the state that it has made and calls a method. What belongs to the executor stays here: a
+//! node gets it as an [`ExecutingNode`] for the time of a call, and refers to its expressions by numbers
+//! that [`NodeSetup`] returns. A row of a child lives until the next one is requested, and is borrowed from
+//! the child. What a node returns is a row of its children or of [`RowStore`](crate::row_store::RowStore)s.
+//! Its values are pointers into their memory. They are checked when the row is returned, because PostgreSQL
+//! reads them afterwards.
 
 mod explain;
 mod plan;
