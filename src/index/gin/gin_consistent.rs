@@ -1,15 +1,11 @@
 //! Decides whether a row that has some of the keys matches.
+#![forbid(unsafe_code)]
 
 use super::keys::KeysNeeded;
-use crate::pg::call::{Call, pg_functions};
+use crate::pg::call::pg_functions;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::operator_class::FoundKeys;
 use pgrx::pg_sys::{self, Datum, GinTernaryValue};
-
-/// For each key: whether the row has it, does not have it, or may have it.
-fn found<'a>(call: Call) -> &'a [GinTernaryValue] {
-    // SAFETY: the first argument is GIN's array with a value for each key, and the fourth is its length.
-    unsafe { std::slice::from_raw_parts(call.pointer(0), call.integer(3).max(0) as usize) }
-}
 
 /// How many of the values equal `wanted`.
 fn count(found: &[GinTernaryValue], wanted: u32) -> usize {
@@ -36,15 +32,12 @@ fn consistent(needed: &KeysNeeded, found: &[GinTernaryValue]) -> u32 {
 
 pg_functions!(gin_sketch_consistent);
 
-fn gin_sketch_consistent(call: Call) -> Datum {
+fn gin_sketch_consistent(keys: FoundKeys) -> Datum {
     check_for_interrupts();
-    let found = found(call);
+    let found = keys.found();
     if found.is_empty() {
         // The query has no keys, and GIN calls this for every row.
         return pg_sys::GIN_MAYBE.into();
     }
-    // SAFETY: `gin_sketch_query_keys` has returned such a pointer for each key, and GIN passes the pointers
-    // as the fifth argument.
-    let needed = unsafe { &**call.pointer::<*mut KeysNeeded<'_>>(4) };
-    consistent(needed, found).into()
+    consistent(keys.kept(), found).into()
 }

@@ -1,13 +1,15 @@
 //! The keys of rows and queries. A row has a key for each value of its sketch, and a key for the size class
 //! of the sketch. A query has keys for the values and the size classes that it searches for.
+#![forbid(unsafe_code)]
 
-use super::query::{SketchQuery, sketch};
+use super::query::SketchQuery;
 use crate::pg::array::distinct;
-use crate::pg::call::{Argument, Call, allocate_all, pg_functions};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::strategy::{MATCHES, OVERLAP};
 use crate::pg::error;
+use crate::pg::operator_class::{Out, gin_keys, keep_for_search, set_null_keys};
 use crate::pg::report::{SqlError, UnwrapOrReport};
-use crate::pg::sketch::without_nulls;
+use crate::pg::sketch::{sketch, without_nulls};
 use base::{OutOfMemory, collect};
 use pgrx::pg_sys::{self, Datum};
 use std::iter::once;
@@ -15,20 +17,13 @@ use text::sketch::sizes::SizeClass;
 use text::sketch::threshold::LeastShared;
 
 /// Describes the keys of a search: values first, followed by size classes.
-pub(super) struct KeysNeeded<'a> {
+pub(super) struct KeysNeeded {
     /// How many of the keys are values.
     pub(super) values: usize,
     /// How many of the values a row needs: a number for each size class, or one number without size classes.
-    pub(super) least: &'a [usize],
+    pub(super) least: Vec<usize>,
     /// Whether a row with enough values matches. Otherwise PostgreSQL checks the row in the table.
     pub(super) is_exact: bool,
-}
-
-/// Passes the number of keys to GIN, and returns the keys.
-fn keys(call: Call, keys: impl ExactSizeIterator<Item = i64>) -> Datum {
-    // SAFETY: the second argument of these functions is GIN's pointer for the number.
-    unsafe { call.pointer::<i32>(1).write(keys.len() as i32) };
-    allocate_all(keys.map(Datum::from)).as_mut_ptr().into()
 }
 
 /// The keys of a row. `None` is a NULL in the sketch.
@@ -43,13 +38,10 @@ fn row_keys(call: Call) -> Result<Vec<Option<i64>>, OutOfMemory> {
 
 pg_functions!(gin_sketch_keys, gin_sketch_query_keys);
 
-fn gin_sketch_keys(call: Call) -> Result<Datum, SqlError> {
+fn gin_sketch_keys(call: Call, count: Out<i32>, nulls: Out<*mut bool>) -> Result<Datum, SqlError> {
     let row_keys = row_keys(call)?;
-    // SAFETY: the third argument is GIN's pointer for the array.
-    unsafe {
-        call.pointer::<*mut bool>(2).write(allocate_all(row_keys.iter().map(Option::is_none)).as_mut_ptr())
-    };
-    Ok(keys(call, row_keys.iter().map(|key| key.unwrap_or_default())))
+    set_null_keys(&nulls, row_keys.iter().map(Option::is_none));
+    Ok(gin_keys(&count, row_keys.iter().map(|key| key.unwrap_or_default())))
 }
 
 /// The keys that a query searches for.
@@ -86,11 +78,10 @@ impl SearchedKeys {
     }
 
     /// The keys of a query; `None` if every row may match.
-    fn of(call: Call) -> Result<Option<Self>, OutOfMemory> {
+    fn of(query: &[u8], call: Call) -> Result<Option<Self>, OutOfMemory> {
         match call.smallint(2) {
             OVERLAP => Self::of_values(distinct(&without_nulls(&sketch(call, 0))?)?, 1),
-            // SAFETY: the operator with this strategy has a sketch_query as its right argument.
-            MATCHES => Self::of_query(SketchQuery::of(unsafe { <&[u8]>::read(call, 0) })),
+            MATCHES => Self::of_query(SketchQuery::of(query)),
             strategy => Err(error::unknown_strategy(strategy)).unwrap_or_report(),
         }
     }
@@ -102,19 +93,23 @@ impl SearchedKeys {
     }
 }
 
-fn gin_sketch_query_keys(call: Call) -> Result<Datum, SqlError> {
-    let Some(searched) = SearchedKeys::of(call)? else {
-        // SAFETY: this argument is GIN's pointer for the search mode.
-        unsafe { call.pointer::<i32>(6).write(pg_sys::GIN_SEARCH_MODE_ALL as i32) };
-        return Ok(keys(call, std::iter::empty()));
+/// The arguments that are not read here are whether the operator matches a prefix, and GIN's places for flags
+/// of that and for NULLs.
+fn gin_sketch_query_keys(
+    query: &[u8],
+    count: Out<i32>,
+    call: Call,
+    _prefixes: Call,
+    data: Out<*mut Datum>,
+    _nulls: Call,
+    mode: Out<i32>,
+) -> Result<Datum, SqlError> {
+    let Some(searched) = SearchedKeys::of(query, call)? else {
+        mode.set(pg_sys::GIN_SEARCH_MODE_ALL as i32);
+        return Ok(gin_keys(&count, std::iter::empty()));
     };
     let all = searched.all()?;
     let SearchedKeys { values, least, is_exact, .. } = searched;
-    let (values, least) = (values.len(), &*allocate_all(least.into_iter()));
-    let needed = allocate_all(once(KeysNeeded { values, least, is_exact })).as_mut_ptr();
-    // GIN compares all keys to find duplicates, but only keys without extra data.
-    let data = allocate_all(all.iter().map(|_| Datum::from(needed))).as_mut_ptr();
-    // SAFETY: this argument is GIN's pointer for the array.
-    unsafe { call.pointer::<*mut Datum>(4).write(data) };
-    Ok(keys(call, all.into_iter()))
+    keep_for_search(&data, all.len(), KeysNeeded { values: values.len(), least, is_exact });
+    Ok(gin_keys(&count, all.into_iter()))
 }

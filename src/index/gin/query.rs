@@ -1,16 +1,15 @@
 //! The type `sketch_query`: a sketch, and a least share of common values.
+#![forbid(unsafe_code)]
 
 use crate::pg::array::{bytes_of, distinct};
 use crate::pg::call::{Call, Returned, pg_functions};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::report::{self, SqlError, UnwrapOrReport};
-use crate::pg::sketch::shareable;
+use crate::pg::report::{SqlError, UnwrapOrReport};
+use crate::pg::sketch::{shareable, sketch};
 use crate::pg::varlena::{c_string, new_value};
 use base::{Limit, beat_every, collect, grow_text};
-use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{Array, FromDatum};
+use pgrx::pg_sys::Datum;
 use std::fmt::Write;
 use text::sketch::overlap::Overlap;
 use text::sketch::threshold::{Measure, Threshold};
@@ -60,20 +59,6 @@ impl Returned for SketchQuery {
     }
 }
 
-/// An argument of type bigint[]. Another operator class may name the function for another type, which raises
-/// an error.
-pub(super) fn sketch<'a>(call: Call, argument: usize) -> Array<'a, i64> {
-    // SAFETY: the argument has variable length. An array begins with the struct, and this one has elements of
-    // type bigint.
-    let array = unsafe {
-        let value = pg_sys::pg_detoast_datum(call.pointer(argument));
-        let is_array = pgrx::varlena::varsize(value) >= size_of::<pg_sys::ArrayType>();
-        let is_sketch = is_array && (*value.cast::<pg_sys::ArrayType>()).elemtype == pg_sys::INT8OID;
-        is_sketch.then(|| Array::from_datum(value.into(), false)).flatten()
-    };
-    array.ok_or_else(not_a_sketch).unwrap_or_report()
-}
-
 pg_functions!(sketch_query_of, sketch_query_in, sketch_query_out, sketch_matches);
 
 fn sketch_query_of(call: Call, measure: i32, least: f64) -> Result<SketchQuery, SqlError> {
@@ -121,9 +106,4 @@ fn sketch_matches(call: Call, query: &[u8]) -> Result<Option<bool>, SqlError> {
     let sketch = sketch.as_slice().map_err(|_| error::null_in_sketch())?;
     let overlap = Overlap::of(sketch, &query.values, &mut check_for_interrupts)?;
     Ok(query.threshold.is_met(overlap))
-}
-
-fn not_a_sketch() -> SqlError {
-    report::report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, "sketch is not an array of bigint")
-        .set_detail(error::FOREIGN_CLASS)
 }

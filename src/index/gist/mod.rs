@@ -3,7 +3,6 @@
 //! A key is a [`BoundingBox`](hamming_index::BoundingBox), with which `crates/hamming_index` computes what
 //! can be pruned. All results are exact.
 
-mod check;
 mod gist_consistent;
 mod gist_cost;
 mod key;
