@@ -17,10 +17,10 @@
 //! 1969). The factors were chosen with pairs of versions and of siblings of many kinds of texts in view, so
 //! that one threshold serves most of them; `docs/deduplication.md` shows what it keeps.
 //!
-//! A name that consists of words and underscores, such as `disk_create`, counts as these words. Otherwise, the
-//! title `GCLOUD_BETA_DISKS_CREATE` would be a word that no other text has. Scripts without blanks have no words
-//! to count, and a single character says little. Instead of the characters of a run, its pairs of adjacent
-//! characters count as words.
+//! A name that consists of words and underscores, such as `disk_create`, counts as these words. Otherwise,
+//! the title `GCLOUD_BETA_DISKS_CREATE` would be a word that no other text has. Scripts without blanks have
+//! no words to count, and a single character says little. Instead of the characters of a run, its pairs of
+//! adjacent characters count as words.
 //!
 //! Guarantee: exact except for collisions of 64-bit hashes, symmetric, at most 1, and 1 for equal texts.
 //! Cost: linear time, for any texts, except that features and words are looked up in sorted arrays; memory
