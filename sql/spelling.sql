@@ -14,10 +14,11 @@ COMMENT ON FUNCTION simhash_decode(text) IS
 
 CREATE FUNCTION simhash_decode(number numeric) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10
-    RETURN (CASE WHEN $1 OPERATOR(pg_catalog.>=) 9223372036854775808 AND $1 OPERATOR(pg_catalog.<) 18446744073709551616
-        THEN $1 OPERATOR(pg_catalog.-) 18446744073709551616 ELSE $1 END)::bigint;
+    -- The cast from text raises an error if the number is not an integer, whereas a cast of the number would round it.
+    RETURN pg_catalog.trim_scale(CASE WHEN $1 OPERATOR(pg_catalog.>=) 9223372036854775808 AND $1 OPERATOR(pg_catalog.<) 18446744073709551616
+        THEN $1 OPERATOR(pg_catalog.-) 18446744073709551616 ELSE $1 END)::pg_catalog.text::bigint;
 COMMENT ON FUNCTION simhash_decode(numeric) IS
-    'reads a fingerprint that is a decimal number, signed or unsigned';
+    'reads a fingerprint that is a decimal number, signed or unsigned; other numbers, such as 1.5, are an error';
 
 CREATE FUNCTION code_encode(code bit varying) RETURNS text
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10

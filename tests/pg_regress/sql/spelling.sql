@@ -27,6 +27,10 @@ SELECT count(*) AS wrong FROM generate_series(1, 10000) AS i, hashint8extended(i
 WHERE simhash_decode(number) <> si OR simhash_decode(si) <> si;
 \set VERBOSITY terse
 SELECT simhash_decode(18446744073709551616);
+SELECT simhash_decode(-9223372036854775809);
+SELECT simhash_decode(1.5);
+SELECT simhash_decode('NaN'::numeric);
+SELECT simhash_decode(42.00) AS si, simhash_decode(1.2e19) AS large;
 \set VERBOSITY default
 -- a literal without a type is text
 PREPARE untyped AS SELECT simhash_decode($1);
