@@ -13,7 +13,8 @@
 //! returns a domain of the extension, on which it does depend. The domain also tells the planner the number
 //! of bits, since the result of a function has no type modifier of its own.
 
-use crate::pg::call::{Call, pg_functions};
+use super::rarity::no_texts;
+use crate::pg::call::{Argument, Call, pg_functions};
 use crate::pg::encoding::for_message;
 use crate::pg::query::code_column::{literal, quoted, table_and_text};
 use crate::pg::query::{prevent_if_read_only, run};
@@ -54,6 +55,9 @@ fn create_rare_code(name: &CStr, relation: Oid, column: &CStr, call: Call) -> Re
     if run(&find)?.is_some() {
         return Err(already_exists(name));
     }
+    if !has_features(&schema, &table, &body)? {
+        return Err(no_texts());
+    }
     let statements = run(&[
         b"SELECT pg_catalog.format('CREATE FUNCTION %1$s RETURNS %2$s.rare_code
             LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5000 AS %3$L; COMMENT ON FUNCTION %1$s IS %4$L', ",
@@ -79,6 +83,21 @@ fn create_rare_code(name: &CStr, relation: Oid, column: &CStr, call: Call) -> Re
     run(&[statements.unwrap_or_default().to_bytes()])?;
     let function = run(&find)?.and_then(|oid| oid.to_str().ok()?.parse::<u32>().ok());
     Ok(Oid::from(function.unwrap_or_default()).into())
+}
+
+/// Whether a text has features. If none has, `feature_weights` raises an error, which would quote the statement
+/// that calls it.
+fn has_features(schema: &CStr, table: &CStr, body: &CStr) -> Result<bool, SqlError> {
+    let query: [&[u8]; 7] = [
+        b"SELECT 1 FROM ",
+        table.to_bytes(),
+        b" WHERE ",
+        schema.to_bytes(),
+        b".simhash(",
+        body.to_bytes(),
+        b"::pg_catalog.text, 'word:2'::pg_catalog.text) IS NOT NULL LIMIT 1",
+    ];
+    Ok(run(&query)?.is_some())
 }
 
 fn already_exists(name: &CStr) -> SqlError {

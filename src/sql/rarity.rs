@@ -69,7 +69,7 @@ fn feature_weights_final(call: Call) -> Result<Option<Datum>, SqlError> {
     Ok(weights.into_datum())
 }
 
-fn no_texts() -> SqlError {
+pub(super) fn no_texts() -> SqlError {
     report(Code::ERRCODE_NO_DATA_FOUND, "cannot compute feature weights without texts")
         .set_detail("There are no rows, or all texts are NULL or have no features.")
         .set_hint("Insert texts first, or use the weights of another table with texts of the same kind.")

@@ -69,7 +69,9 @@ SELECT of_ordered('p q r') = rare_code('p q r', (SELECT feature_weights(body, 'w
 CREATE TABLE few AS SELECT body FROM letter WHERE id <= 10;
 SELECT create_rare_code('of_few', 'few', 'body');
 TRUNCATE few;
+\set SHOW_CONTEXT errors
 SELECT create_rare_code('of_none', 'few', 'body');
+\set SHOW_CONTEXT never
 SELECT create_rare_code('of_none', 'letter', 'si');
 SELECT create_rare_code('of_none', 'letter', 'nothing');
 SELECT create_rare_code('of_none', 0, 'body');
