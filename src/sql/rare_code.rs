@@ -14,7 +14,7 @@
 //! of bits, since the result of a function has no type modifier of its own.
 
 use super::rarity::no_texts;
-use crate::pg::call::{Argument, Call, pg_functions};
+use crate::pg::call::{Call, pg_functions};
 use crate::pg::encoding::for_message;
 use crate::pg::query::code_column::{literal, quoted, table_and_text};
 use crate::pg::query::{prevent_if_read_only, run};

@@ -153,9 +153,24 @@ sub indexes
 	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|<~>|<\^>)/g;
 }
 
+# The forms of which the plan does not contain the index: with constants, and with parameters in a generic plan.
+sub forms_without_index
+{
+	my $type = $generator->{parameter};
+	my $print = $generator->literal('fingerprint', $generator->{centers}[0]);
+	my @all = qw(within line wrapped falling);
+	my @known = map { [ $_, "EXPLAIN (COSTS OFF) $_" ] } $generator->forms($print, 3, @all, 'known');
+	my @generic = map { [ $_, "PREPARE f ($type, integer) AS $_; EXPLAIN (COSTS OFF) EXECUTE f ($print, 3); DEALLOCATE f" ] } $generator->forms('$1', '$2', @all);
+	my $script = "$ways{'by index'}\nSET plan_cache_mode = force_generic_plan;\n" . join '', map { "\\echo \@plan\n$_->[1];\n" } @known, @generic;
+	my (undef, @plans) = split /^\@plan\n/m, $node->safe_psql('postgres', $script);
+	is(scalar @plans, @known + @generic, "$type: every form has a plan");
+	return map { $_->[0] } grep { !indexes(shift @plans) } @known, @generic;
+}
+
 for my $kind ('bigint', 'bits')
 {
 	begin($kind);
+	is_deeply([ forms_without_index() ], [], 'every form of a condition, and of an order, uses the index');
 	my (%generated, %by_index, %indexes, %joins, %states);
 	my $with_index = 0;
 	my $with_rows = 0;

@@ -18,6 +18,10 @@ my %shapes = (
 		'SELECT count(*), min(a.id), max({distance|{print|a}|{q}}), sum(a.grp) FROM {source} AS a WHERE {where|a}',
 		'SELECT count(*) FILTER (WHERE {where|a}), count(a.si) FROM {source} AS a WHERE {where|a}',
 	],
+	filtered => [
+		('{filtered_by|{where|a}}') x 2,
+		'SELECT f.id, (SELECT count(*) FILTER (WHERE {match|a|f}) FROM {source} AS a) FROM {few} AS f',
+	],
 	grouped => [
 		'SELECT {distance|a.si|{q}} AS d, count(*), min(a.id) FROM {source} AS a WHERE {where|a} GROUP BY d HAVING count(*) >= 1',
 		'SELECT DISTINCT a.grp, {distance|a.si|{q}} FROM {source} AS a WHERE {where|a}',
@@ -157,6 +161,8 @@ my %parts = (
 		'SELECT a.id, b.id FROM @1 AS a JOIN @1 AS b ON a.id < b.id AND {match|a|b} WHERE a.grp = 1',
 		'SELECT a.id FROM @1 AS a WHERE a.grp = 2 AND {not} EXISTS (SELECT FROM @1 AS b WHERE b.id < a.id AND {match|b|a})',
 	],
+	# Each aggregate has the same FILTER.
+	filtered_by => [ 'SELECT count(*) FILTER (WHERE @1), sum(a.id) FILTER (WHERE @1) FROM {source} AS a', 'SELECT max(a.grp) FILTER (WHERE @1) FROM {source} AS a HAVING count(*) FILTER (WHERE @1) <> 1' ],
 	columns => [ '@1.id', '@1.id', '@1.si', '@1.id, @1.si', '@1.grp, @1.other', 'count(*)', '@1.id, {distance|@1.si|{q}}' ],
 	maybe_where => [ '', 'WHERE {where|@1}' ],
 	where => [ ('{near|@1}') x 8, '{near|@1} AND {other|@1}', '{near|@1} AND {near|@1}', '({near|@1} OR {near|@1})', '{near|@1} OR {near|@1} AND {other|@1}',
@@ -185,20 +191,24 @@ my %parts = (
 		'{distance|@1|@2} <= {r}', '{distance|@1|@2} <= {r}', '{distance|@1|@2} < {r}', '{distance|@1|@2} = {r}', '{r} >= {distance|@1|@2}', '{r} > {distance|@1|@2}',
 		'{distance|@1|@2} <= (SELECT {i})', '{distance|@1|@2} BETWEEN {i} AND {r}', 'NOT {distance|@1|@2} > {r}', 'hamming_within(@1, @2, {i})', '@1 <@ hamming_ball(@2, {i})',
 		'hamming_similarity(@1, @2) >= {similarity}', '{similarity} < hamming_similarity(@1, @2)',
-		'{unindexed|@1|@2}', '{line|@1|@2}', ('{wrapped|@1|@2}') x 3,
+		'{unindexed|@1|@2}', '{line|@1|@2}', ('{wrapped|@1|@2}') x 3, '{known|@1|@2}',
 	],
 	# A condition on the distance is implied.
 	wrapped => [
-		'{distance|@1|@2} IN ({i}, {i}, 2)', '{distance|@1|@2} IN (0, 3, 5)', '{distance|@1|@2} = ANY (ARRAY[0, 4, NULL])', '{distance|@1|@2} < ANY (ARRAY[1, 6])', '64 - {distance|@1|@2} IN (64, 61, 60)',
-		'({distance|@1|@2} <= {r}) IS TRUE', '({distance|@1|@2} <= {r} AND @1 IS NOT NULL) IS TRUE', 'coalesce({distance|@1|@2}, 99) <= {i}', 'coalesce({distance|@1|@2}, 2) <= {i}', 'coalesce({distance|@1|@2} <= {r}, false)',
+		'{distance|@1|@2} IN ({i}, {i}, 2)', '{distance|@1|@2} = ANY (ARRAY[{i}, {i}]::integer[])', '{distance|@1|@2} IN (0, 3, 5)', '{distance|@1|@2} = ANY (ARRAY[0, 4, NULL])', '{distance|@1|@2} < ANY (ARRAY[1, 6])', '64 - {distance|@1|@2} IN (64, 61, 60)',
+		'({distance|@1|@2} <= {r}) IS TRUE', '({distance|@1|@2} <= {r} AND @1 IS NOT NULL) IS TRUE', 'coalesce({distance|@1|@2} <= {r}, false)',
 		'CASE WHEN {distance|@1|@2} <= {r} THEN true ELSE false END', 'CASE WHEN {distance|@1|@2} <= {r} THEN true WHEN {distance|@1|@2} IS NULL THEN false END',
-		'least({distance|@1|@2}, {distance|@1|{q}}) <= {i}', '{i} >= least({distance|@1|@2}, {distance|@1|{q}}, 77)', 'greatest({distance|@1|@2}, {distance|@1|{q}}) < {i}', 'abs({distance|@1|@2}) <= {r}',
+		'least({distance|@1|@2}, {distance|@1|{q}}) <= {i}', 'greatest({distance|@1|@2}, {distance|@1|{q}}) < {i}', 'abs({distance|@1|@2}) <= {r}',
+	],
+	# The same, if the limits are known when the query is planned.
+	known => [
+		'({distance|@1|@2} <= {r}) IS NOT FALSE', '({distance|@1|@2} = {i}) IS NOT FALSE', 'coalesce({distance|@1|@2}, 99) <= {i}', 'coalesce({distance|@1|@2}, 4) <= {i}',
+		'{i} >= least({distance|@1|@2}, {distance|@1|{q}}, 77)', '0 <= {i} - {distance|@1|@2}',
 	],
 	falling => [ '64 - {distance|@1|@2}', '1 - {distance|@1|@2} / 64.0', '1 - {distance|@1|@2} / 64.0::double precision', '-2 * {distance|@1|@2}' ],
 	# A radius follows from them.
-	line => [ '1 - hamming(@1, @2) / 64.0 >= {similarity}', '64 - {distance|@1|@2} > 64 - {r}', '{distance|@1|@2} * 3 + 1 <= 3.0 * {i}', '0 <= {i} - {distance|@1|@2}', '100 * hamming_similarity(@1, @2) >= 90' ],
+	line => [ '{distance|@1|@2} / 8 <= {i}', '-{distance|@1|@2} >= -({r})', 'floor({distance|@1|@2} * 0.3) = {i}', 'round(100 - {distance|@1|@2} * 100.0 / 64, 1) >= 90', '({distance|@1|@2} * 1.5)::integer < {i}', '1 - hamming(@1, @2) / 64.0 >= {similarity}', '64 - {distance|@1|@2} > 64 - {r}', '{distance|@1|@2} * 3 + 1 <= 3.0 * {i}', '100 * hamming_similarity(@1, @2) >= 90' ],
 	unindexed => [
-		'hamming(@1, @2) = ANY (ARRAY[{i}, {i}]::integer[])',
 		'EXISTS (SELECT FROM unnest(ARRAY[@2, 5::TYPE]) AS one (of) WHERE {distance|@1|one.of} <= {r})',
 	],
 	similarity   => [ (0.9) x 4, '(SELECT 0.9)', 0.95, 0.75, 1, 2, -1, "'NaN'", 'NULL' ],
@@ -343,6 +353,23 @@ sub produce
 # What an index must have answered at least once, as it is counted in a query: its shape, and its way to write a radius
 # if it has only one.
 sub must_use_index { return (sort(keys %shapes), grep { !/unindexed/ } @{ $parts{within} }); }
+
+# Each way to write a condition or an order that an index supports, as a query with these values: a fingerprint and a
+# radius.
+sub forms
+{
+	my ($self, $print, $radius, @kinds) = @_;
+	my %fixed = (q => $print, r => $radius, i => $radius, similarity => 0.9, distance => 'hamming(@1, @2)');
+	return map {
+		my $kind = $_;
+		map {
+			my $form = $_ =~ s/\@1/a.si/gr =~ s/\@2/{q}/gr;
+			while ($form =~ s/\{(\w+)((?:\|[^{}|]*)*)\}/my (undef, @args) = split m{\|}, $2; $fixed{$1} =~ s{\@(\d)}{$args[$1 - 1]}gr/e) { }
+			$form =~ s/OPERATOR/$self->{operator}/g;
+			'SELECT a.id FROM plain AS a ' . ($kind eq 'falling' ? "ORDER BY $form DESC NULLS LAST LIMIT 3" : "WHERE $form");
+		} grep { !/\{(?:unindexed|line|wrapped|known)\|/ } @{ $parts{$kind} };
+	} @kinds;
+}
 
 sub counted
 {

@@ -3,6 +3,7 @@
 //! Each function hides one difference, and its comment says what changed in which version. Conditions name
 //! the versions before a change, so that later versions get the new code.
 
+use super::nodes::elements;
 use hamming_index::page::Page;
 use pgrx::pg_sys;
 use std::ffi::{CStr, c_void};
@@ -86,6 +87,20 @@ pub fn is_declared_not_null(_root: &pg_sys::PlannerInfo, relation: &pg_sys::RelO
                 .tuple_desc()
                 .get(column as usize - 1)
                 .is_some_and(|attribute| attribute.attnotnull)
+    }
+}
+
+/// The different aggregates that a query computes. Since 16, PostgreSQL lists equal ones together.
+pub(crate) fn aggregates(root: &pg_sys::PlannerInfo) -> impl Iterator<Item = *mut pg_sys::Aggref> {
+    // SAFETY: the planner has listed the aggregates of the query.
+    unsafe {
+        elements(root.agginfos).iter().map(|info| {
+            let info = info.cast::<pg_sys::AggInfo>();
+            #[cfg(feature = "pg15")]
+            return (*info).representative_aggref;
+            #[cfg(not(feature = "pg15"))]
+            (*(*(*info).aggrefs).elements).ptr_value.cast()
+        })
     }
 }
 

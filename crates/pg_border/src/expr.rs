@@ -88,14 +88,6 @@ impl<'p> Expr<'p> {
         })
     }
 
-    /// Replaces the arguments of AND or OR.
-    pub fn set_arguments(self, args: Exprs<'p>) {
-        if self.tag() == NodeTag::T_BoolExpr {
-            // SAFETY: the tag was checked, and no reference to a BoolExpr exists.
-            unsafe { self.0.cast::<pg_sys::BoolExpr>().as_mut().args = args.0 }
-        }
-    }
-
     /// The value of a constant that is not NULL.
     pub fn value(self) -> Option<Datum> {
         self.cast::<pg_sys::Const>().and_then(|it| (!it.constisnull).then_some(it.constvalue))
@@ -197,10 +189,17 @@ impl<'p> Expr<'p> {
         unsafe { Self::new(pg_sys::makeFuncExpr(function, result, Exprs::of(args).0, none, none, format)) }
     }
 
-    /// `a AND b`.
-    pub fn and(a: Self, b: Self) -> Self {
-        // SAFETY: builds a node from two expressions.
-        unsafe { Self::new(pg_sys::make_andclause(Exprs::of(&[a, b]).0)) }
+    /// `expr IS NULL`.
+    pub fn null_test(self, kind: pg_sys::NullTestType::Type) -> Self {
+        // SAFETY: the node is a test of an expression, in zeroed memory as PostgreSQL makes nodes.
+        unsafe {
+            let test = pg_sys::palloc0(size_of::<pg_sys::NullTest>()).cast::<pg_sys::NullTest>();
+            (*test).xpr.type_ = NodeTag::T_NullTest;
+            (*test).arg = self.pointer().cast();
+            (*test).nulltesttype = kind;
+            (*test).location = -1;
+            Self::new(test)
+        }
     }
 
     /// A constant of type integer.
@@ -344,14 +343,6 @@ impl<'p> Exprs<'p> {
     pub fn contains(self, expr: Expr) -> bool {
         // SAFETY: the arguments are a list of nodes and a node.
         unsafe { pg_sys::list_member(self.0, expr.pointer().cast()) }
-    }
-
-    /// Replaces the expression at a place.
-    pub fn set(self, place: usize, expr: Expr<'p>) {
-        if place < self.len() {
-            // SAFETY: the list has this cell.
-            unsafe { (*(*self.0).elements.add(place)).ptr_value = expr.pointer().cast() }
-        }
     }
 
     /// The list with one more expression. The list itself is changed.

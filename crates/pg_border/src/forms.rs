@@ -1,11 +1,11 @@
-//! Forms of SQL that contain another condition, or a value that is one of several: IS TRUE, CASE, COALESCE,
-//! LEAST, GREATEST, and comparisons with the elements of an array.
+//! Forms of SQL that contain another condition, or a value that is one of several: AND, OR, IS TRUE, IS NOT
+//! FALSE, CASE, COALESCE, LEAST, GREATEST, and comparisons with the elements of an array.
 //!
 //! PostgreSQL evaluates the arguments of some of these forms only if it needs them, and a query may rely on
 //! that to avoid an error. So only arguments that are always evaluated are returned, and constants.
 
 use super::expr::{Applied, Expr, Exprs};
-use pgrx::pg_sys::{self, BoolTestType, Datum};
+use pgrx::pg_sys::{self, BoolExprType, BoolTestType, Datum};
 
 impl<'p> Expr<'p> {
     /// Whether this is the constant `true`.
@@ -18,6 +18,13 @@ impl<'p> Expr<'p> {
         let is_false =
             self.type_() == pg_sys::BOOLOID && self.value().is_some_and(|value| value.value() == 0);
         is_false || self.is_null()
+    }
+
+    /// The condition, if this one is written as `condition IS NOT FALSE`.
+    pub fn as_not_false(self) -> Option<Self> {
+        let test = self.cast::<pg_sys::BooleanTest>()?;
+        // SAFETY: the test has an argument.
+        (test.booltesttype == BoolTestType::IS_NOT_FALSE).then(|| unsafe { Self::new(test.arg) })
     }
 
     /// The condition that the same rows fulfill, if this one is written as `condition IS TRUE`,
@@ -68,8 +75,13 @@ impl<'p> Expr<'p> {
         Some(Applied::new(any.opno, unsafe { Exprs::new(any.args) }))
     }
 
-    /// The elements of a constant array that are not NULL, as constants.
-    pub fn elements(self) -> Option<Vec<Self>> {
+    /// The elements of an array that are not NULL: those of `ARRAY[…]`, or constants.
+    pub fn elements(self) -> Option<Exprs<'p>> {
+        if let Some(array) = self.cast::<pg_sys::ArrayExpr>().filter(|array| !array.multidims) {
+            // SAFETY: the node has a list of elements.
+            let elements = unsafe { Exprs::new(array.elements) };
+            return Some(elements.iter().filter(|element| !element.is_null()).collect());
+        }
         let array = self.value()?;
         // SAFETY: the value is of the type, which is an array if it has elements.
         unsafe {
@@ -101,7 +113,6 @@ impl<'p> Expr<'p> {
                 let none = pg_sys::InvalidOid;
                 Self::new(pg_sys::makeConst(type_, -1, none, length.into(), value, false, by_value))
             };
-            // Bounded: the elements that the query has.
             Some(known.map(constant).collect())
         }
     }
@@ -115,6 +126,14 @@ impl<'p> Expr<'p> {
             unsafe { (*operator.cast_mut()).args = Exprs::of(&args.map(Self::copy)).pointer() }
         }
         copy.simplified()
+    }
+
+    /// The conditions whose AND or OR this is: the arguments of a node of this kind, or the condition alone.
+    pub fn parts(self, kind: BoolExprType::Type) -> Exprs<'p> {
+        match self.as_boolean() {
+            Some((own, args)) if own == kind => args,
+            _ => Exprs::of(&[self]),
+        }
     }
 
     /// `a OR b …`; `None` without any.

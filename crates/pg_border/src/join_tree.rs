@@ -1,4 +1,4 @@
-//! The FROM clause of a query, and its conditions.
+//! The FROM clause of a query, its conditions, and what follows from them for every row.
 
 use super::expr::{Expr, Exprs};
 use pgrx::pg_sys::{self, Node, NodeTag};
@@ -79,5 +79,50 @@ impl<'p> JoinTree<'p> {
                 _ => None,
             }
         }
+    }
+}
+
+/// Facts about every row of a query: these conditions hold, and no outer join makes a column of these
+/// relations NULL.
+pub struct Facts<'p> {
+    /// The conditions that hold.
+    pub conditions: Exprs<'p>,
+    /// The relations, by their numbers in the query.
+    pub relations: Vec<pg_sys::Index>,
+}
+
+impl<'p> Facts<'p> {
+    /// What follows from the FROM clause and the conditions of the query.
+    pub fn of(query: &'p pg_sys::Query) -> Self {
+        let mut facts = Self { conditions: Exprs::NONE, relations: Vec::new() };
+        // SAFETY: the tree is an expression of the query.
+        if let Some(tree) = unsafe { Expr::at(query.jointree) } {
+            facts.gather(tree);
+        }
+        facts
+    }
+
+    /// Adds the facts that follow from a part of the join tree.
+    fn gather(&mut self, item: Expr<'p>) {
+        use pg_sys::JoinType::{JOIN_ANTI, JOIN_INNER, JOIN_LEFT, JOIN_SEMI};
+        let conditions = match JoinTree::of(item) {
+            Some(JoinTree::From { items, conditions }) => {
+                items.iter().for_each(|item| self.gather(item));
+                conditions
+            }
+            Some(JoinTree::Join { kind, sides: [left, right], conditions }) => {
+                if [JOIN_INNER, JOIN_LEFT, JOIN_SEMI, JOIN_ANTI].contains(&kind) {
+                    self.gather(left);
+                }
+                if kind != JOIN_INNER {
+                    return;
+                }
+                self.gather(right);
+                conditions
+            }
+            Some(JoinTree::Table(table)) => return self.relations.push(table),
+            None => return,
+        };
+        self.conditions = self.conditions.and(conditions.list().unwrap_or(Exprs::NONE));
     }
 }

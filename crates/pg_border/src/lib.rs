@@ -26,6 +26,7 @@ pub mod interrupts;
 pub mod join_tree;
 pub mod memory;
 pub mod nodes;
+mod numbers;
 pub mod numeric;
 pub mod open_index;
 pub mod operator_class;

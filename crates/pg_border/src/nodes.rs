@@ -20,6 +20,7 @@ macro_rules! tagged {
     };
 }
 tagged!(
+    ArrayExpr T_ArrayExpr,
     BitmapHeapPath T_BitmapHeapPath,
     BooleanTest T_BooleanTest,
     CaseExpr T_CaseExpr,

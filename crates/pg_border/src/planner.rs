@@ -1,5 +1,6 @@
 //! The planner's state for a query, its relations and its indexes.
 
+use super::compat::aggregates;
 use super::expr::{Expr, Exprs};
 use super::nodes::Tagged;
 use pgrx::pg_sys::{self, Datum, Node, Oid};
@@ -43,14 +44,6 @@ impl<'p> Planner<'p> {
         self.0.as_ptr()
     }
 
-    /// `expr IS NOT NULL`.
-    pub fn not_null(self, expr: Expr) -> Expr<'p> {
-        let test = self.make::<pg_sys::NullTest>();
-        test.arg = expr.pointer().cast();
-        test.nulltesttype = pg_sys::NullTestType::IS_NOT_NULL;
-        Expr::of(test)
-    }
-
     /// The planner's struct. Its pointers are trusted: only the border creates a [`Planner`].
     pub fn info(self) -> &'p pg_sys::PlannerInfo {
         // SAFETY: the planner does not change its struct until we return.
@@ -68,6 +61,35 @@ impl<'p> Planner<'p> {
             let whole = (*root.simple_rel_array.add(part.parent_relid as usize)).as_ref()?;
             (whole.rtekind == pg_sys::RTEKind::RTE_SUBQUERY).then_some(whole)
         }
+    }
+
+    /// Reads the sort keys of a query that only sorts, once more if the planner has read them already: it does so
+    /// before it calls a hook for the tables of a UNION ALL.
+    pub fn read_sort_keys(self) {
+        let root = self.pointer();
+        // SAFETY: the sort keys refer to the target list of the query.
+        unsafe {
+            let keys = (*(*root).parse).sortClause;
+            let order = pg_sys::make_pathkeys_for_sortclauses(root, keys, (*root).processed_tlist);
+            debug_assert!((*root).query_pathkeys == (*root).sort_pathkeys, "the query only sorts");
+            (*root).sort_pathkeys = order;
+            (*root).query_pathkeys = order;
+        }
+    }
+
+    /// The condition of FILTER, if the query computes aggregates of all of its rows and each of them has the
+    /// same condition. Rows that do not fulfill it do not change the result.
+    pub fn filter_of_aggregates(self) -> Option<Expr<'p>> {
+        let query = self.query();
+        if !query.hasAggs || !query.groupClause.is_null() || !query.groupingSets.is_null() {
+            return None;
+        }
+        let mut filters = aggregates(self.info()).map(|aggregate| {
+            // SAFETY: the aggregates belong to the query, and the field is a condition or null.
+            unsafe { Expr::at((*aggregate).aggfilter) }
+        });
+        let first = filters.next()??;
+        filters.all(|other| other.is_some_and(|other| Exprs::of(&[first]).contains(other))).then_some(first)
     }
 
     /// The query that is being planned.

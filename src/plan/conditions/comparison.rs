@@ -1,10 +1,9 @@
-//! Reads comparisons of a distance or a similarity with a number, and computes the radius that they ask for.
+//! Brings comparisons of a distance or a similarity with a number to one form: two codes are within a radius.
 
-use super::expressions::{CodePair, FLOAT_FAMILY, Measured, Rewritten};
-use super::line::{Line, number_of, widened};
+use super::expressions::{CodePair, FLOAT_FAMILY, Rewritten};
+use super::line::Line;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::expr::Expr;
-use hamming::code::radius_of_similarity;
+use crate::pg::expr::{Expr, Exprs};
 use pgrx::pg_sys::{self, Oid};
 
 /// The B-tree families of integers, floating-point numbers and numerics. Each distance, similarity and limit
@@ -40,19 +39,21 @@ pub(super) fn exchanged(strategy: i32) -> i32 {
     pg_sys::BTMaxStrategyNumber as i32 + 1 - strategy
 }
 
-/// A condition that a distance is less than a limit, at most the limit, or equal to it. The condition may be
-/// written with a similarity.
+/// A comparison of a distance or of a similarity, or of what is computed with it, with a number or with the
+/// elements of an array. It implies that two codes are within a radius.
 pub(super) struct Comparison<'a> {
-    measured: Measured<'a>,
-    sign: Sign,
-    limit: Expr<'a>,
-    /// The radius if something is computed with the distance.
-    computed: Option<Expr<'a>>,
+    pair: CodePair<'a>,
+    radius: Expr<'a>,
+    /// Whether the comparison says nothing else.
+    is_exact: bool,
+    /// The numbers that are compared with.
+    limits: Exprs<'a>,
 }
 
 impl<'a> Comparison<'a> {
     pub(super) fn read(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<Self> {
-        let comparison = expr.as_operator()?;
+        let any = expr.as_any();
+        let comparison = any.or_else(|| expr.as_operator())?;
         let [left, right] = comparison.args()?;
         let (line, limit, is_exchanged) = match [left, right].map(|side| Line::read(side, ours)) {
             [Some(line), None] => (line, right, false),
@@ -66,109 +67,84 @@ impl<'a> Comparison<'a> {
             true => strategy,
             false => exchanged(strategy),
         })?;
-        let computed = match line.is_plain {
-            true => None,
-            false if limit.value().is_some() => Some(Expr::integer(line.radius(number_of(limit)?)?)),
-            false if !limit.has_columns() => Some(line.radius_call(limit, ours)?),
-            // An index could not be searched, and the distance would be computed twice.
-            false => return None,
-        };
-        let measured = line.measured;
-        // With `=`, the comparison is kept next to the new condition; and the radius of a similarity contains
-        // the length of one code if it is not known. An expression that is evaluated twice must not be
-        // volatile.
-        let needs_length = measured.is_similarity && measured.pair.bits().is_none();
-        let is_repeated = sign == Sign::Equal || needs_length || computed.is_some();
-        // Another extension may have added its own types to the families.
-        let type_ = limit.type_();
-        let is_number =
-            FLOAT_TYPES.contains(&type_) || !measured.is_similarity && OTHER_TYPES.contains(&type_);
         // A NULL limit matches nothing; PostgreSQL detects that itself.
-        (is_number && !limit.is_null() && !(is_repeated && expr.is_volatile())).then_some(Self {
-            measured,
-            sign,
-            limit,
-            computed,
-        })
+        let limits = match any {
+            Some(_) if limit.has_columns() => return None,
+            Some(_) => limit.elements()?,
+            None if limit.is_null() => return None,
+            None => Exprs::of(&[limit]),
+        };
+        let radii = limits.iter().map(|limit| radius(&line, sign, limit, ours)).collect::<Option<Exprs>>()?;
+        let radius = Expr::greatest(radii);
+        let pair = line.measured.pair;
+        let is_zero = radius.value().is_some_and(|radius| radius.value() as i32 == 0);
+        let is_exact = line.is_plain && any.is_none() && (sign != Sign::Equal || is_zero);
+        // The comparison is kept if it is not exact, and the radius of a similarity contains the length of
+        // one code if it is not known. An expression that is evaluated twice must not be volatile.
+        let is_repeated = !is_exact || line.measured.is_similarity && pair.bits().is_none();
+        (!is_repeated || !expr.is_volatile()).then_some(Self { pair, radius, is_exact, limits })
     }
 
-    /// The condition that an index can answer. With `=`, the comparison is kept as well, unless the condition
-    /// is an equality of fingerprints. Expressions are copied, since both conditions may be kept.
-    pub(super) fn rewritten(
-        &self,
-        ours: &ExtensionOids,
-        write: impl Fn(CodePair<'a>, Expr<'a>) -> Expr<'a>,
-    ) -> Rewritten<'a> {
-        let within = write(self.measured.pair.copied(), self.radius(ours));
-        let is_of_fingerprints = within.as_operator().is_some();
-        let is_implied = self.sign == Sign::Equal && !is_of_fingerprints || self.computed.is_some();
-        Rewritten { within, replaces: !is_implied }
+    /// The condition that an index can answer. Expressions are copied, since both conditions may be kept.
+    pub(super) fn rewritten(&self, write: impl Fn(CodePair<'a>, Expr<'a>) -> Expr<'a>) -> Rewritten<'a> {
+        Rewritten { within: write(self.pair.copied(), self.radius), replaces: self.is_exact }
     }
 
-    /// The condition that a distance is at most as large as for one of the elements of an array: what
-    /// `distance = ANY (array)`, or IN, implies.
-    pub(super) fn with_any(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<Rewritten<'a>> {
-        let any = expr.as_any()?;
-        let [value, array] = any.args()?;
-        let line = Line::read(value, ours)?;
-        let strategy = FAMILIES.into_iter().map(|family| any.strategy_in(family)).max()?;
-        Sign::of(if line.is_rising() { strategy } else { exchanged(strategy) })?;
-        let numbers = array.elements()?.into_iter().map(number_of).collect::<Option<Vec<_>>>()?;
-        let farthest = numbers.into_iter().reduce(|a, b| line.farther(a, b));
-        let radius = farthest.map_or(Some(-1), |number| line.radius(number))?;
-        if expr.is_volatile() {
-            return None;
-        }
-        let within = line.measured.pair.copied().as_condition(Expr::integer(radius));
-        Some(Rewritten { within, replaces: false })
+    /// The values that make the comparison NULL if one of them is NULL.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = Expr<'a>> {
+        [self.pair.a, self.pair.b].into_iter().chain(self.limits.iter())
     }
+}
 
-    /// The radius as an integer: a constant if the limit is one, otherwise a function call.
-    fn radius(&self, ours: &ExtensionOids) -> Expr<'a> {
-        if let Some(radius) = self.computed {
-            return radius;
-        }
-        let limit = widened(self.limit);
-        let [inclusive, exclusive] = [true, false].map(|inclusive| self.known_radius(limit, inclusive, ours));
-        if let (Some(inclusive), Some(exclusive)) = (inclusive, exclusive) {
-            return Expr::integer(match self.sign {
-                Sign::Less => exclusive,
-                // No distance and no similarity has exactly this value, such as a distance of 2.5.
-                Sign::Equal if inclusive == exclusive => -1,
-                _ => inclusive,
-            });
-        }
-        match self.sign {
-            Sign::AtMost | Sign::Equal if self.limit.type_() == pg_sys::INT4OID => self.limit.copy(),
-            sign => self.radius_function(limit, sign != Sign::Less, ours),
-        }
+/// The radius within which the comparison of a line with a limit can be true: a constant if the limit is one,
+/// otherwise a function call.
+fn radius<'a>(line: &Line<'a>, sign: Sign, limit: Expr<'a>, ours: &ExtensionOids) -> Option<Expr<'a>> {
+    if !line.is_plain {
+        // With columns, an index could not be searched, and the distance would be computed twice.
+        return if limit.has_columns() { None } else { line.radius(limit, ours) };
     }
+    let is_similarity = line.measured.is_similarity;
+    // Another extension may have added its own types to the families.
+    let type_ = limit.type_();
+    if !FLOAT_TYPES.contains(&type_) && (is_similarity || !OTHER_TYPES.contains(&type_)) {
+        return None;
+    }
+    if type_ == pg_sys::INT4OID && sign != Sign::Less {
+        return Some(limit.copy());
+    }
+    let call = |is_inclusive| {
+        let limit = limit.widened();
+        let call = match is_similarity {
+            true => radius_of_similarity(line.measured.pair, limit, is_inclusive, ours),
+            false => radius_of_distance(limit, is_inclusive, ours),
+        };
+        call.simplified()
+    };
+    Some(match sign {
+        Sign::Less => call(false),
+        Sign::AtMost => call(true),
+        // No distance and no similarity has exactly this value, such as a distance of 2.5.
+        Sign::Equal if limit.value().is_some() && call(true).value() == call(false).value() => {
+            Expr::integer(-1)
+        }
+        Sign::Equal => call(true),
+    })
+}
 
-    /// The radius for a constant limit. The radius for a similarity depends on the number of bits.
-    fn known_radius(&self, limit: Expr, inclusive: bool, ours: &ExtensionOids) -> Option<i32> {
-        let (datum, bits) = (limit.value()?, self.measured.pair.bits());
-        if self.measured.is_similarity {
-            return Some(radius_of_similarity(f64::from_bits(datum.value() as u64), inclusive, bits?));
-        }
-        let function = ours.radius_of_distance(limit.type_(), inclusive);
-        // SAFETY: the function takes an argument of the type of the limit.
-        let radius =
-            unsafe { pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, datum) }.value() as i32;
-        Some(bits.map_or(radius, |bits| radius.min(bits as i32)))
-    }
+fn radius_of_distance<'a>(limit: Expr<'a>, is_inclusive: bool, ours: &ExtensionOids) -> Expr<'a> {
+    Expr::function(ours.radius_of_distance(limit.type_(), is_inclusive), pg_sys::INT4OID, &[limit])
+}
 
-    /// The function call that computes the radius from the limit.
-    fn radius_function(&self, limit: Expr<'a>, inclusive: bool, ours: &ExtensionOids) -> Expr<'a> {
-        let integer = pg_sys::INT4OID;
-        if !self.measured.is_similarity {
-            let radius = ours.radius_of_distance(limit.type_(), inclusive);
-            return Expr::function(radius, integer, &[limit]);
-        }
-        let CodePair { a, b, .. } = self.measured.pair;
-        // Both codes have one length. It is taken from the code that is not in the index, if it is not known.
-        let other = if a.has_columns() { b } else { a };
-        let length = || Expr::function(Oid::from(pg_sys::F_LENGTH_BIT), integer, &[other.copy()]);
-        let bits = self.measured.pair.bits().map_or_else(length, |bits| Expr::integer(bits as i32));
-        Expr::function(ours.radius_of_similarity(inclusive), integer, &[limit, bits])
-    }
+fn radius_of_similarity<'a>(
+    pair: CodePair<'a>,
+    limit: Expr<'a>,
+    is_inclusive: bool,
+    ours: &ExtensionOids,
+) -> Expr<'a> {
+    let integer = pg_sys::INT4OID;
+    // Both codes have one length. It is taken from the code that is not in the index, if it is not known.
+    let other = if pair.a.has_columns() { pair.b } else { pair.a };
+    let length = || Expr::function(Oid::from(pg_sys::F_LENGTH_BIT), integer, &[other.copy()]);
+    let bits = pair.bits().map_or_else(length, |bits| Expr::integer(bits as i32));
+    Expr::function(ours.radius_of_similarity(is_inclusive), integer, &[limit, bits])
 }

@@ -2,9 +2,9 @@
 //! rewrites the query, and changes the descriptions of the relation's indexes.
 
 use super::indexes::prepare;
-use super::lists::{change_conditions, change_conditions_of};
+use super::lists::{add_condition, change_conditions, change_conditions_of};
 use super::order::rewrite_order;
-use super::rewrite::rewrite_and;
+use super::rewrite::{rewrite_and, rewritten};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::{RelationHook, relation_hook, relation_hook_function};
 use crate::pg::planner::Planner;
@@ -97,11 +97,18 @@ fn prepare_relation(
     let Some((planner, ours)) = planner.zip(ExtensionOids::known()) else { return };
     if relation.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
         if is_first_table(planner.info(), relation) {
+            let filter = planner.filter_of_aggregates().filter(|filter| !filter.is_volatile());
+            if let Some(condition) = filter.and_then(|filter| rewritten(filter.copy(), &ours)) {
+                add_condition(planner.query(), condition);
+            }
             change_conditions(planner.query(), &mut |list| rewrite_and(list, &ours));
         }
         rewrite_order(planner, relation, &ours);
     } else if let Some(united) = planner.union_of(relation) {
         change_conditions_of(united, &mut |list| rewrite_and(list, &ours));
+        if rewrite_order(planner, united, &ours) {
+            planner.read_sort_keys();
+        }
     }
     prepare(planner, relation, &ours);
 }

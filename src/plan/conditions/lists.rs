@@ -3,7 +3,7 @@
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::join_tree::{Conditions, JoinTree};
 use crate::pg::nodes::elements;
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, BoolExprType::AND_EXPR};
 
 /// Calls `change` for each list of conditions of a query, and stores its result there. All conditions of a
 /// list have to hold: those of FROM, WHERE and JOIN, of row-level security, and of security barrier views.
@@ -24,6 +24,16 @@ pub(super) fn change_conditions<'p>(
                 change_list(Conditions::new(place.cast()), change);
             }
         }
+    }
+}
+
+/// Adds a condition to WHERE.
+pub(super) fn add_condition<'p>(query: &'p pg_sys::Query, condition: Expr<'p>) {
+    // SAFETY: the tree is an expression of the query.
+    if let Some(JoinTree::From { conditions, .. }) =
+        unsafe { Expr::at(query.jointree) }.and_then(JoinTree::of)
+    {
+        conditions.set(conditions.list().unwrap_or(Exprs::NONE).and(condition.parts(AND_EXPR)));
     }
 }
 

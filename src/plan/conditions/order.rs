@@ -5,7 +5,8 @@
 //! [`Line`], such as `64 - hamming(a, b) DESC`. NULLs are an exception: DESC puts them first, and an index
 //! returns them last. So the key is replaced if the query says NULLS LAST, or if the codes are NULL in no row
 //! or in all. The query then looks as if the parser had read an ORDER BY with `a <~> b`. The planner reads
-//! the sort keys after our hook has run.
+//! the sort keys after our hook has run for the tables of a query, but before it runs for those of a UNION ALL,
+//! in which case the sort keys are read once more.
 
 use super::comparison::FAMILIES;
 use super::expressions::{CodePair, Measured};
@@ -14,21 +15,23 @@ use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::is_declared_not_null;
 use crate::pg::expr::{Expr, Exprs};
-use crate::pg::join_tree::JoinTree;
+use crate::pg::join_tree::Facts;
 use crate::pg::nodes::elements;
 use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
-/// Called once for each relation of a query, after the conditions of the query were rewritten.
+/// Called once for each relation of a query, after the conditions of the query were rewritten. Returns whether
+/// a sort key was replaced.
 pub(super) fn rewrite_order<'p>(
     planner: Planner<'p>,
     relation: &'p pg_sys::RelOptInfo,
     ours: &ExtensionOids,
-) {
+) -> bool {
     let query = planner.query();
     if !sorts_rows(query) || planner.info().processed_tlist != query.targetList {
-        return;
+        return false;
     }
+    let mut is_changed = false;
     // SAFETY: sort keys refer to entries of the query's target list, which the planner still uses.
     unsafe {
         for clause in elements(query.sortClause) {
@@ -39,7 +42,7 @@ pub(super) fn rewrite_order<'p>(
             if Measured::of(sorted, ours).is_some_and(|measured| !measured.is_similarity) {
                 continue;
             }
-            let Some(line) = Line::read(sorted, ours) else { continue };
+            let Some(line) = Line::read(sorted, ours).filter(Line::is_strict) else { continue };
             let pair = line.measured.pair;
             let strategy = FAMILIES.into_iter().map(|family| strategy_in(key.sortop, family)).max();
             let rising =
@@ -52,9 +55,11 @@ pub(super) fn rewrite_order<'p>(
                 && (!key.nulls_first || [pair.a, pair.b].into_iter().all(never_null))
             {
                 *clause = sort_by(planner, pair.distance(), &mut *entry).cast();
+                is_changed = true;
             }
         }
     }
+    is_changed
 }
 
 /// Whether the sort keys only order the rows that the query returns.
@@ -111,49 +116,14 @@ fn is_never_null(planner: Planner, relation: &pg_sys::RelOptInfo, expr: Expr) ->
     if !expr.has_columns() {
         return true;
     }
-    let mut facts = Facts { conditions: Exprs::NONE, relations: Vec::new() };
-    // SAFETY: the tree is an expression of the query.
-    if let Some(tree) = unsafe { Expr::at(planner.query().jointree) } {
-        facts.gather(tree);
-    }
+    let facts = Facts::of(planner.query());
     let declared = expr.cast::<pg_sys::Var>().is_some_and(|column| {
         let relid = column.varno as pg_sys::Index;
         relid == relation.relid
+            && relation.rtekind == pg_sys::RTEKind::RTE_RELATION
             && facts.relations.contains(&relid)
             && is_declared_not_null(planner.info(), relation, column.varattno)
     });
-    declared || Exprs::of(&[planner.not_null(expr)]).follows_from(facts.conditions)
-}
-
-/// Facts about every row of a query: these conditions hold, and no outer join makes a column of these
-/// relations NULL.
-struct Facts<'p> {
-    conditions: Exprs<'p>,
-    relations: Vec<pg_sys::Index>,
-}
-
-impl<'p> Facts<'p> {
-    /// Adds the facts that follow from a part of the join tree.
-    fn gather(&mut self, item: Expr<'p>) {
-        use pg_sys::JoinType::{JOIN_ANTI, JOIN_INNER, JOIN_LEFT, JOIN_SEMI};
-        let conditions = match JoinTree::of(item) {
-            Some(JoinTree::From { items, conditions }) => {
-                items.iter().for_each(|item| self.gather(item));
-                conditions
-            }
-            Some(JoinTree::Join { kind, sides: [left, right], conditions }) => {
-                if [JOIN_INNER, JOIN_LEFT, JOIN_SEMI, JOIN_ANTI].contains(&kind) {
-                    self.gather(left);
-                }
-                if kind != JOIN_INNER {
-                    return;
-                }
-                self.gather(right);
-                conditions
-            }
-            Some(JoinTree::Table(table)) => return self.relations.push(table),
-            None => return,
-        };
-        self.conditions = self.conditions.and(conditions.list().unwrap_or(Exprs::NONE));
-    }
+    let not_null = expr.null_test(pg_sys::NullTestType::IS_NOT_NULL);
+    declared || Exprs::of(&[not_null]).follows_from(facts.conditions)
 }

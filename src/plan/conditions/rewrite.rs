@@ -1,9 +1,10 @@
 //! Turns conditions on distances and similarities into `hamming_within`.
 //!
 //! `a <~> b <= k` and its relatives become `hamming_within(a, b, k)`. `hamming_similarity(a, b) >= x` becomes
-//! it too, with the largest distance that is similar enough. With `=`, the query keeps the comparison next to
-//! the new condition. The result is the same for NULLs. With radius 0, fingerprints are compared by `=`,
-//! which hash joins and B-trees serve. Rewriting a second time changes nothing.
+//! it too, with the largest distance that is similar enough. If a condition says more than that, such as
+//! `a <~> b = k`, the query keeps it next to the new one. The result is the same for NULLs. With radius 0,
+//! fingerprints are compared by `=`, which hash joins and B-trees serve. Rewriting a second time changes
+//! nothing.
 
 use super::comparison::Comparison;
 use super::expressions::{CodePair, Rewritten};
@@ -11,95 +12,73 @@ use super::sketches::rewrite_share;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::expr::{Expr, Exprs};
 use crate::pg::interrupts::check_for_interrupts;
-use pgrx::pg_sys::BoolExprType;
+use pgrx::pg_sys::BoolExprType::{AND_EXPR, OR_EXPR, Type};
+use pgrx::pg_sys::NullTestType::IS_NULL;
 
 /// Rewrites conditions that all have to hold. Returns their list, which may be longer than before.
 pub(super) fn rewrite_and<'p>(list: Exprs<'p>, ours: &'p ExtensionOids) -> Exprs<'p> {
-    let list = unwrapped(list, ours);
-    let mut all = list;
-    for (place, condition) in list.iter().enumerate() {
-        check_for_interrupts();
-        rewrite_below(condition, ours);
-        let Some(Rewritten { within, replaces }) = rewritten(condition, ours) else { continue };
-        if all.contains(within) {
-            continue;
-        }
-        if replaces {
-            all.set(place, within);
-        } else {
-            all = all.with(within);
-        }
-    }
-    all
+    rewritten_parts(AND_EXPR, list, ours).unwrap_or(list)
 }
 
-/// Rewrites conditions below AND and OR.
-fn rewrite_below<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) {
-    match condition.as_boolean() {
-        Some((BoolExprType::AND_EXPR, args)) => condition.set_arguments(rewrite_and(args, ours)),
-        Some((BoolExprType::OR_EXPR, alternatives)) => {
-            for (place, alternative) in alternatives.iter().enumerate() {
-                let alternative = same_condition(alternative, ours).unwrap_or(alternative);
-                alternatives.set(place, alternative);
-                rewrite_below(alternative, ours);
-                let Some(Rewritten { within, replaces }) = rewritten(alternative, ours) else { continue };
-                let both = || Expr::and(within, alternative);
-                alternatives.set(place, if replaces { within } else { both() });
+/// Rewrites the arguments of AND or OR; `None` if none of them changes. An argument that is there twice then,
+/// because the query has both the condition and what it is rewritten to, becomes one.
+fn rewritten_parts<'p>(kind: Type, args: Exprs<'p>, ours: &'p ExtensionOids) -> Option<Exprs<'p>> {
+    let mut all = Exprs::NONE;
+    let mut is_changed = false;
+    for part in args.iter() {
+        check_for_interrupts();
+        let changed = rewritten(part, ours);
+        is_changed |= changed.is_some();
+        for new in changed.unwrap_or(part).parts(kind).iter() {
+            if !all.contains(new) || new.has_volatile_functions() {
+                all = all.with(new);
             }
         }
-        _ => {}
     }
+    is_changed.then_some(all)
 }
 
-/// The list without wrappers such as IS TRUE around conditions that are rewritten.
-fn unwrapped<'p>(list: Exprs<'p>, ours: &'p ExtensionOids) -> Exprs<'p> {
-    if !list.iter().any(|condition| condition.as_same_condition().is_some()) {
-        return list;
+/// What a condition is replaced by, if it contains one that an index can answer. The same rows fulfill it.
+pub(super) fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Expr<'p>> {
+    if let Some(same) = condition.as_same_condition() {
+        return rewritten(same, ours);
     }
-    let mut all = Exprs::NONE;
-    for condition in list.iter() {
-        match same_condition(condition, ours) {
-            None => all = all.with(condition),
-            Some(same) => match same.as_boolean() {
-                Some((BoolExprType::AND_EXPR, args)) => all = all.and(unwrapped(args, ours)),
-                _ => all = all.with(same),
-            },
-        }
+    if let Some(known) = condition.as_not_false() {
+        return rewritten_or_null(known, ours);
     }
-    all
-}
-
-/// The condition inside a wrapper such as IS TRUE, if it contains a condition that is rewritten.
-fn same_condition<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Expr<'p>> {
-    let same = condition.as_same_condition()?;
-    let same = same_condition(same, ours).unwrap_or(same);
-    is_rewritten(same, ours).then_some(same)
-}
-
-/// Whether a condition, or one of the conditions below AND and OR, is rewritten.
-fn is_rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> bool {
     match condition.as_boolean() {
-        Some((BoolExprType::AND_EXPR | BoolExprType::OR_EXPR, args)) => {
-            args.iter().any(|condition| is_rewritten(condition, ours))
-        }
-        _ => rewritten(condition, ours).is_some() || same_condition(condition, ours).is_some(),
+        Some((AND_EXPR, args)) => Expr::all_of(rewritten_parts(AND_EXPR, args, ours)?),
+        Some((OR_EXPR, args)) => Expr::any_of(rewritten_parts(OR_EXPR, args, ours)?),
+        Some(_) => None,
+        None => match implied(condition, ours)? {
+            Rewritten { within, replaces: true } => Some(within),
+            Rewritten { within, .. } => Expr::all_of(Exprs::of(&[condition, within])),
+        },
     }
 }
 
-/// What replaces a condition, or is added to it, if it compares a distance, a similarity or a share of
-/// sketches.
-fn rewritten<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
+/// `condition IS NOT FALSE`, which is `condition OR condition IS NULL`. A comparison is NULL if one of the
+/// values is.
+fn rewritten_or_null<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Expr<'p>> {
+    let comparison = Comparison::read(condition, ours).filter(|_| condition.as_operator().is_some())?;
+    if condition.is_volatile() {
+        return None;
+    }
+    let inputs = comparison.inputs().filter(|input| input.value().is_none());
+    let nulls: Exprs = inputs.map(|input| input.copy().null_test(IS_NULL)).collect();
+    Expr::any_of(Exprs::of(&[rewritten(condition, ours)?]).and(nulls))
+}
+
+/// What follows from a condition that compares a distance, a similarity or a share of sketches.
+fn implied<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
-        Some(comparison) => Some(comparison.rewritten(ours, CodePair::as_condition)),
-        None => rewrite_share(condition, ours)
-            .or_else(|| Comparison::with_any(condition, ours))
-            .or_else(|| among_choices(condition, ours)),
+        Some(comparison) => Some(comparison.rewritten(CodePair::as_condition)),
+        None => rewrite_share(condition, ours).or_else(|| implied_by_choices(condition, ours)),
     }
 }
 
-/// What is implied by a condition on LEAST, GREATEST or COALESCE: the same condition on one of their
-/// arguments.
-fn among_choices<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
+/// What follows from a condition on LEAST, GREATEST or COALESCE: the same condition on one of their arguments.
+fn implied_by_choices<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     let [left, right] = condition.as_operator()?.args()?;
     let (choices, is_left) = match [left.choices(), right.choices()] {
         [Some(choices), None] => (choices, true),
@@ -113,7 +92,7 @@ fn among_choices<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rew
     for choice in choices.iter() {
         let alternative = condition.with_arguments(if is_left { [choice, right] } else { [left, choice] });
         if !alternative.is_never_true() {
-            alternatives = alternatives.with(rewritten(alternative, ours)?.within);
+            alternatives = alternatives.with(implied(alternative, ours)?.within);
         }
     }
     Some(Rewritten { within: Expr::any_of(alternatives)?, replaces: false })
@@ -121,5 +100,5 @@ fn among_choices<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rew
 
 /// What replaces a comparison for a near join: a call of `hamming_within` even at radius 0.
 pub(crate) fn rewritten_as_call<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
-    Some(Comparison::read(condition, ours)?.rewritten(ours, CodePair::as_call))
+    Some(Comparison::read(condition, ours)?.rewritten(CodePair::as_call))
 }

@@ -8,7 +8,6 @@
 
 use super::comparison::{FLOAT_TYPES, exchanged};
 use super::expressions::{FLOAT_FAMILY, Rewritten};
-use super::line::widened;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::expr::Expr;
@@ -39,7 +38,7 @@ pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Op
     {
         return None;
     }
-    let least = least(widened(limit), strategy == pg_sys::BTGreaterStrategyNumber, &sketches);
+    let least = least(limit.widened(), strategy == pg_sys::BTGreaterStrategyNumber, &sketches);
     let (function, [a, b]) = share;
     let within = Expr::function(function, pg_sys::BOOLOID, &[a.copy(), b.copy(), least]);
     Some(Rewritten { within, replaces: is_lower_bound })

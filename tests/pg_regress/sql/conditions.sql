@@ -68,6 +68,26 @@ SELECT plan('SELECT id FROM document WHERE abs(hamming(si, 42)) <= 6');
 SELECT plan('SELECT id FROM document WHERE least(hamming(si, 42), hamming(si, -1)) <= 6');
 SELECT plan('SELECT id FROM document WHERE 6 > greatest(hamming(si, 42), hamming(si, 43))');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <= 3 OR (hamming(si, -1) <= 3) IS TRUE');
+-- IS NOT FALSE also accepts NULL
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) <= 6) IS NOT FALSE');
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) = 6) IS NOT FALSE AND tenant_id > 3');
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) IN (0, 2)) IS NOT FALSE');
+-- a FILTER that all aggregates of a query have excludes rows like WHERE
+SELECT plan('SELECT count(*) FILTER (WHERE hamming(si, 42) <= 6) FROM document');
+SELECT plan('SELECT count(*) FILTER (WHERE hamming(si, 42) <= 6 AND tenant_id > 3), max(id) FILTER (WHERE hamming(si, 42) <= 6 AND tenant_id > 3) FROM document WHERE id > 7');
+SELECT plan('SELECT p.id, (SELECT count(*) FILTER (WHERE hamming(d.si, p.si) <= 6) FROM document AS d) FROM probe AS p');
+SELECT plan('SELECT count(*) FILTER (WHERE hamming(si, 42) <= 6) FROM document HAVING count(*) FILTER (WHERE hamming(si, 42) <= 6) > 3');
+SELECT plan('SELECT count(*) FILTER (WHERE hamming(si, 42) <= 6), count(*) FROM document');
+SELECT plan('SELECT count(*) FILTER (WHERE hamming(si, 42) <= 6), count(*) FILTER (WHERE hamming(si, 42) <= 7) FROM document');
+SELECT plan('SELECT count(*) FILTER (WHERE hamming(si, 42) <= 6) FROM document HAVING count(*) > 3');
+SELECT plan('SELECT tenant_id, count(*) FILTER (WHERE hamming(si, 42) <= 6) FROM document GROUP BY tenant_id');
+SELECT plan('SELECT count(*) FILTER (WHERE hamming(si, 42) <= 6) FROM document GROUP BY ()');
+SELECT plan('SELECT count(*) FILTER (WHERE hamming(si, 42) <= 6 AND random() < 2) FROM document');
+SELECT plan('SELECT count(*) FILTER (WHERE tenant_id <= 6) FROM document');
+SELECT count(*) FILTER (WHERE hamming(si, si # 5) = 2 AND hamming(si, 42) <= 25), sum(id) FILTER (WHERE hamming(si, si # 5) = 2 AND hamming(si, 42) <= 25) FROM document;
+SELECT count(*), sum(id) FROM document WHERE bit_count((si # 42)::bit(64)) <= 25;
+SELECT count(*) FILTER (WHERE hamming(d.si, p.si) <= 9) FROM probe AS p LEFT JOIN document AS d ON d.id = p.id;
+SELECT max(id) FILTER (WHERE hamming(si, 42) <= -1) FROM document;
 -- a filter on a UNION ALL
 SELECT plan('SELECT id FROM (SELECT id, si FROM document UNION ALL SELECT id, si FROM probe OFFSET 0) AS u WHERE hamming(si, 42) <= 6');
 SELECT plan('SELECT id FROM (SELECT id, si FROM document UNION ALL SELECT id, other FROM document) AS u WHERE hamming(si, 42) <= 6');
@@ -99,6 +119,18 @@ PREPARE of_double (bigint, float8) AS SELECT count(*) FROM document WHERE hammin
 SELECT line FROM plan('EXECUTE of_integer (42, 60)') AS line;
 SELECT line FROM plan('EXECUTE of_numeric (42, 0.9)') AS line;
 SELECT line FROM plan('EXECUTE of_double (42, 3)') AS line;
+PREPARE of_list (bigint, integer, integer) AS SELECT count(*) FROM document WHERE hamming(si, $1) IN ($2, $3);
+PREPARE of_line_list (bigint, float8) AS SELECT count(*) FROM document WHERE 1 - hamming(si, $1) / 64.0::float8 = ANY (ARRAY[1, $2, NULL]);
+PREPARE of_filter (bigint, integer) AS SELECT count(*) FILTER (WHERE hamming(si, $1) < $2) FROM document;
+SELECT line FROM plan('EXECUTE of_list (42, 0, 2)') AS line;
+SELECT line FROM plan('EXECUTE of_line_list (42, 0.9)') AS line;
+SELECT line FROM plan('EXECUTE of_filter (42, 6)') AS line;
+EXECUTE of_list (42, 24, 25);
+EXECUTE of_list (42, NULL, 25);
+EXECUTE of_list (42, NULL, NULL);
+EXECUTE of_line_list (42, 0.609375);
+EXECUTE of_filter (42, 26);
+SELECT count(*) FILTER (WHERE d IN (24, 25)), count(*) FILTER (WHERE d = 25), count(*) FILTER (WHERE d < 26) FROM (SELECT bit_count((si # 42)::bit(64)) AS d FROM document) AS s;
 EXECUTE of_integer (42, 40);
 EXECUTE of_integer (42, -2147483648);
 EXECUTE of_integer (42, NULL);

@@ -85,14 +85,17 @@ SELECT plan('SELECT d.id FROM probe AS p JOIN document AS d ON hamming(d.si, p.s
 -- others, or those that accept several distances, are answered by a scan
 SELECT plan('SELECT id FROM document WHERE 64 - hamming(si, 42) >= id');
 SELECT plan('SELECT id FROM document WHERE 64 - hamming(si, 42) <= 58');
-SELECT plan('SELECT id FROM document WHERE hamming(si, 42) / 2 <= 3');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) % 2 <= 3');
+SELECT plan('SELECT id FROM document WHERE power(hamming(si, 42), 2) <= 36');
+SELECT plan('SELECT id FROM document WHERE 64 / hamming(si, 42) >= 9');
+SELECT plan('SELECT id FROM document WHERE hamming(si, 42) + hamming(si, 43) <= 6');
+SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) / 64.0)::real <= 0.1');
 SELECT plan('SELECT id FROM document WHERE ((hamming(si, 42) / 1e18 + 1e6) - 1e6) * 1e18 <= 6');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <> 6');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) <> ANY (''{0,1}'')');
 SELECT plan('SELECT id FROM document WHERE hamming(si, 42) = ALL (''{0,1}'')');
 SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42), 0) <= 6');
 SELECT plan('SELECT id FROM document WHERE coalesce(hamming(si, 42), id) <= 6');
-SELECT plan('SELECT id FROM document WHERE (hamming(si, 42) <= 6) IS NOT FALSE');
 SELECT plan('SELECT id FROM document WHERE CASE WHEN id > 5 THEN hamming(si, 42) <= 6 ELSE false END');
 SELECT plan('SELECT id FROM document WHERE least(hamming(si, 42), id) <= 6');
 -- what does not name the extension is not touched
@@ -142,6 +145,18 @@ SELECT disagreements(measure || ' ' || operator || ' $1', type)
 FROM unnest('{real, double precision, numeric}'::text[]) AS type,
      (VALUES ('64 - hamming(si, 42)', '>='), ('64 - hamming(si, 42)', '='), ('1 - hamming(si, 42) / 64.0', '>='), ('1 - hamming(si, 42) / 64.0', '>'), ('hamming(si, 42) * 3 - 7', '<'), ('hamming(si, 42) + 0.1::float8 - 0.1', '<'),
              ('(hamming(si, 42) + 1) / -3.0::float8', '>='), ('1 - (100 - hamming(si, 42)) * 1e-6', '<='), ('100 * hamming_similarity(si, 42)', '>')) AS c (measure, operator);
+-- roundings
+SELECT disagreements(measure || ' ' || operator || ' $1', 'numeric')
+FROM (VALUES ('hamming(si, 42) / 8', '<='), ('100 - hamming(si, 42) * 100 / 64', '>='), ('-hamming(si, 42)', '>='), ('- (hamming(si, 42) / -3)', '<'),
+             ('floor(hamming(si, 42) / 8.0)', '='), ('ceil(hamming(si, 42) * 0.3::float8)', '<='), ('round(hamming(si, 42) * 1.5)', '<'),
+             ('round(100.0 * hamming(si, 42) / 64, 1)', '<='), ('trunc(hamming(si, 42), -1)', '<='), ('hamming(si, 42)::numeric(5, 2)', '='),
+             ('(hamming(si, 42) / 64.0)::numeric(2, 1)', '<='), ('(hamming(si, 42) * 0.7)::integer', '<='), ('(100 - hamming(si, 42) * 1.5)::bigint', '>'),
+             ('round(hamming_similarity(si, 42)::numeric, 2)', '>='), ('floor(100 * hamming_similarity(si, 42))', '>')) AS c (measure, operator);
+-- NULL is accepted by IS NOT FALSE
+SET enable_bitmapscan = on;
+SELECT disagreements('(' || measure || ' ' || operator || ' $1) IS NOT FALSE', 'numeric')
+FROM (VALUES ('hamming(si, 42)', '<='), ('64 - hamming(si, 42)', '='), ('hamming_similarity(si, 42)', '>')) AS c (measure, operator);
+SET enable_bitmapscan = off;
 -- nearest by similarity: NULLs would come first, so that the column has to be declared NOT NULL, or a condition or NULLS LAST to exclude them
 -- what is computed with the distance
 SELECT plan('SELECT id FROM document ORDER BY 64 - hamming(sure, 42) DESC LIMIT 5');
@@ -150,6 +165,8 @@ SELECT plan('SELECT id, 64 - hamming(si, 42) FROM document ORDER BY 2 DESC NULLS
 SELECT plan('SELECT id FROM document ORDER BY hamming(sure, 42)::real + 1 LIMIT 5');
 SELECT plan('SELECT id FROM document ORDER BY 64 - hamming(si, 42) DESC LIMIT 5');
 SELECT plan('SELECT id FROM document ORDER BY 64 - hamming(sure, 42) LIMIT 5');
+SELECT plan('SELECT id FROM document ORDER BY hamming(sure, 42) / 8, id LIMIT 5');
+SELECT plan('SELECT id FROM document ORDER BY round(hamming(sure, 42) / 64.0, 2), id LIMIT 5');
 -- similarity
 SELECT plan('SELECT id FROM document ORDER BY hamming_similarity(sure, 42) DESC LIMIT 3');
 SELECT plan('SELECT id, hamming_similarity(42, sure) AS s FROM document ORDER BY s DESC LIMIT 3');
