@@ -65,10 +65,11 @@ fn unfilled(bits: u32) -> Problem {
 fn not_a_digit(text: &str, digit: char) -> Problem {
     Problem::new(ProblemKind::InvalidText, format!("invalid code: \"{}\"", Problem::quote(text)))
         .with_detail(format!("\"{digit}\" is not a hexadecimal digit."))
-        .with_hint(
-            "Write the digits without a leading 0x. \
-             To read a code in base64, use code_decode(encode(decode(code, 'base64'), 'hex')).",
-        )
+        .with_hint(match digit {
+            'x' | 'X' | '\\' => "Write the digits without a leading 0x or \\x.",
+            '-' => "To read a uuid, use code_decode(replace(code, '-', '')).",
+            _ => "To read a code in base64, use code_decode(encode(decode(code, 'base64'), 'hex')).",
+        })
 }
 
 #[cfg(test)]
@@ -91,6 +92,11 @@ mod tests {
         for (text, digit) in [("0xff", 'x'), ("8b1g", 'g'), ("ü", 'ü')] {
             let detail = decode(text, &mut || ()).unwrap_err().detail;
             assert_eq!(detail, Some(format!("\"{digit}\" is not a hexadecimal digit.")), "{text}");
+        }
+        let uuid = "45a50d70-45ba-41bc-99ae-2ad864512551";
+        for (text, hint) in [("0xff", "0x or"), ("\\x00ff", "or \\x"), (uuid, "'-'"), ("ix/N6A==", "base64")]
+        {
+            assert!(decode(text, &mut || ()).unwrap_err().hint.unwrap().contains(hint), "{text}");
         }
         for (bits, hint) in [(5, "bit(8)"), (255, "bit(256)")] {
             assert!(encode(&[0; 32], bits, &mut || ()).unwrap_err().hint.unwrap().contains(hint), "{bits}");

@@ -5,8 +5,8 @@
 
 use super::encoding::{quoted, type_name};
 use super::report::{SqlError, quote, report};
-use pgrx::pg_sys::Oid;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
+use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
 
 /// The DETAIL of errors of operator classes that are not the extension's.
@@ -35,14 +35,28 @@ pub fn unknown_strategy(strategy: i16) -> SqlError {
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message).set_detail(FOREIGN_CLASS)
 }
 
-/// An operator class that a hamming index cannot use.
-pub fn operator_class(index: &CStr, fault: &str) -> SqlError {
+/// An operator class that a hamming index cannot use for a column of this type.
+pub fn operator_class(index: &CStr, type_: Oid, fault: &str) -> SqlError {
     let message = format!("operator class of index \"{}\" is not supported", quoted(index));
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail(format!("Access method hamming: {fault}."))
-        .set_hint(
-            "Put codes in the first column. To index a text, use its fingerprint: USING hamming (simhash(body)).",
-        )
+        .set_hint(match type_ {
+            pg_sys::NUMERICOID => {
+                "To index unsigned numbers of 64 bits, convert them: USING hamming (simhash_decode(number))."
+            }
+            pg_sys::BYTEAOID => {
+                "To index the bits of a bytea, convert them and specify their number: USING hamming \
+                 ((code_decode(encode(code, 'hex'))::bit(256)))."
+            }
+            pg_sys::UUIDOID => {
+                "To index the bits of a uuid, convert them: USING hamming \
+                 ((code_decode(replace(code::text, '-', ''))::bit(128)))."
+            }
+            _ => {
+                "Put codes in the first column. To index a text, use its fingerprint: USING hamming \
+                 (simhash(body))."
+            }
+        })
 }
 
 /// A further column of a hamming index has a type without a hash function.

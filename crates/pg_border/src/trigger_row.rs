@@ -80,6 +80,19 @@ impl<'a> TriggerRow<'a> {
         Some(TriggerColumn { table, number: index, base_type, declared_type, is_generated })
     }
 
+    /// Whether a column has this name in other letters, upper or lower case.
+    pub fn has_column_like(&self, name: &CStr) -> bool {
+        let description = self.description();
+        // SAFETY: the description belongs to the table, and has so many columns. Each name is a string in the
+        // current memory context.
+        unsafe {
+            (1..=(*description).natts).any(|number| {
+                let column = CStr::from_ptr(pg_sys::SPI_fname(description, number));
+                column.to_bytes().eq_ignore_ascii_case(name.to_bytes())
+            })
+        }
+    }
+
     /// The text of a column that satisfies [`TriggerColumn::is_text`]; `None` if it is NULL.
     pub fn text(&self, column: &TriggerColumn) -> Result<Option<Cow<'_, str>>, SqlError> {
         assert!(column.table == self.table() && column.is_text(), "the column is a text of this table");

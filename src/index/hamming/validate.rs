@@ -78,7 +78,7 @@ pub(super) fn check_class(index: OpenIndex<'_>) {
         let faults =
             if place == 0 { first_faults(family, input_type) } else { filter_faults(family, input_type) };
         if let Some(fault) = faults.first() {
-            Err(error::operator_class(index.name(), fault)).unwrap_or_report()
+            Err(error::operator_class(index.name(), input_type, fault)).unwrap_or_report()
         }
     }
 }

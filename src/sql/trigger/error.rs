@@ -29,11 +29,13 @@ pub(super) fn second_scheme(argument: &str) -> SqlError {
         .set_hint("Specify one scheme, or none to use the default.")
 }
 
-pub(super) fn no_such_column(column: &str, table: &str) -> SqlError {
+/// The table may have a column with the name in other letters, upper or lower case.
+pub(super) fn no_such_column(column: &str, table: &str, differs_by_case: bool) -> SqlError {
     error::no_such_column(column, table).set_detail("It is an argument of simhash_trigger.").set_hint(
         match column.parse::<Scheme>() {
             Ok(_) => "To specify a scheme, write 'scheme=word:3'.",
-            Err(_) => "Column names in the arguments of a trigger are case-sensitive.",
+            Err(_) if differs_by_case => "Column names in the arguments of a trigger are case-sensitive.",
+            Err(_) => "If the column was renamed, drop the trigger and create it again with the new name.",
         },
     )
 }

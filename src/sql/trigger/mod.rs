@@ -56,7 +56,8 @@ fn joined_text<'a>(row: &'a TriggerRow<'_>, sources: &[&CStr]) -> Result<Option<
 }
 
 fn column(row: &TriggerRow<'_>, name: &CStr) -> Result<TriggerColumn, SqlError> {
-    let no_column = || error::no_such_column(&encoding::for_message(name), &row.table_name());
+    let no_column =
+        || error::no_such_column(&encoding::for_message(name), &row.table_name(), row.has_column_like(name));
     row.column(name).ok_or_else(no_column)
 }
 

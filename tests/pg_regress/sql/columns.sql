@@ -129,6 +129,14 @@ SELECT column_number, pg_index_column_has_property('by_both', column_number, 'di
 -- errors
 CREATE INDEX ON types USING hamming (i2);
 CREATE INDEX ON types USING hamming (t, si);
+CREATE TABLE other_codes (number numeric, code bytea, id uuid);
+CREATE INDEX ON other_codes USING hamming (number);
+CREATE INDEX ON other_codes USING hamming (simhash_decode(number));
+CREATE INDEX ON other_codes USING hamming (code);
+CREATE INDEX ON other_codes USING hamming ((code_decode(encode(code, 'hex'))::bit(256)));
+CREATE INDEX ON other_codes USING hamming (id);
+CREATE INDEX ON other_codes USING hamming ((code_decode(replace(id::text, '-', ''))::bit(128)));
+DROP TABLE other_codes;
 CREATE INDEX ON types USING hamming (si, (i2::integer::bit(3)));
 CREATE INDEX ON types USING hamming (si, (point(1, 2)));
 CREATE TABLE none_yet (si bigint, tenant_id integer);

@@ -58,6 +58,8 @@ SELECT count(*) AS differ FROM (SELECT left(repeat(hashint8extended(i, 1)::bit(6
 WHERE code_decode(code_encode(code)) <> code OR code_encode(code) <> substr(encode(decode(rpad(code_encode(code), 76, '0'), 'hex'), 'hex'), 1, i / 4);
 SELECT code_decode(NULL) IS NULL AS null_code, code_encode(NULL) IS NULL AS null_bits;
 SELECT code_decode('0xff');
+SELECT code_decode('45a50d70-45ba-41bc-99ae-2ad864512551');
+SELECT code_decode(replace('45a50d70-45ba-41bc-99ae-2ad864512551', '-', ''));
 SELECT code_decode('8b1g');
 SELECT code_encode(B'10101');
 -- The plain query with such a code uses the index, however the code is written.

@@ -89,6 +89,7 @@ SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'body', 'scheme=md5');
 SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'body', 'scheme=char:99');
 SELECT misuse('BEFORE INSERT', 'ROW', 'none', 'body');
 SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'Body');
+SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'former');
 SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'body', 'ctid');
 SELECT misuse('BEFORE INSERT', 'ROW', 'si', 'body', 'word:3');
 SELECT misuse('BEFORE INSERT', 'ROW', 'small', 'body');
