@@ -132,10 +132,12 @@ SELECT passage_headline(doc, other, 8), passage_headline(doc, other), passage_he
 SELECT passage_headline(doc, other, 8, 'StartSel=<mark>, StopSel=</mark>, Escape=html'), passage_headline(doc, other, 8, 'StartSel="", stopsel="|"') FROM headline;
 SELECT passage_headline(repeat('x', 100) || doc || repeat('y', 100), other, 8, 'MaxFragments=2, ContextLength=0, FragmentDelimiter=" / "'),
        passage_headline(doc, 'nothing', 8, 'MaxFragments=2') FROM headline;
+SELECT passage_headline('It didn''t brighten: 3.14 cold days', 'didn''t brighter 3.14 colder', 3), passage_headline('It didn''t brighten: 3.14 cold days', 'didn''t brighter 3.14 colder', 3, 'WholeWords=true');
 SELECT passage_headline('日本語の文章です。', 'これも日本語の文章だ', 4, 'StartSel=「, StopSel=」');
 SELECT passage_headline('', '') = '' AS empty, passage_headline(NULL, 'a') IS NULL AS null, passage_headline('a', 'a', 5, NULL) IS NULL AS null_options;
 SELECT passage_headline('a', 'a', 0);
 SELECT passage_headline('a', 'a', 1, 'MinWords=5');
+SELECT passage_headline('a', 'a', 1, 'WholeWords=yes');
 SELECT passage_headline('a', 'a', 1, 'StartSel=<b> StopSel');
 SELECT passage_headline('a', 'a', 1, 'MaxFragments=many');
 SELECT passage_headline('a', 'a', 1, 'Escape=xml');

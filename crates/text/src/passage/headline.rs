@@ -3,11 +3,14 @@
 //! Guarantee: exactly the passages that [`shared_passages`] finds are marked. Without marks and escapes, the
 //! headline is the text, or, if fragments are requested, pieces of it in their order.
 //!
+//! If whole words are requested, the marks are moved to the next boundary of words (UAX #29) inside the passage.
+//!
 //! Cost: the same as of [`shared_passages`], and the time to write the headline.
 
 use super::shared_passages;
 use base::{Heartbeat, Limit, Problem, ProblemKind, grow_text, pieces, push};
 use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// The most bytes of a headline, which must fit into a value of PostgreSQL.
 const MAX_BYTES: usize = (1 << 30) - 100;
@@ -17,7 +20,7 @@ const STRIDE: usize = 1 << 16;
 const MAX_FRAGMENTS: Limit = Limit::new("MaxFragments", 0, 1 << 20);
 const CONTEXT_LENGTH: Limit = Limit::new("ContextLength", 0, 1 << 20);
 const NAMES: &str =
-    "Options are StartSel, StopSel, Escape, MaxFragments, ContextLength and FragmentDelimiter.";
+    "Options are StartSel, StopSel, WholeWords, Escape, MaxFragments, ContextLength and FragmentDelimiter.";
 
 /// The options of a headline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub struct HeadlineOptions {
     start: String,
     /// Written after shared text.
     stop: String,
+    /// Whether no mark is inside a word.
+    whole_words: bool,
     /// Whether characters with a meaning in HTML are escaped.
     escapes_html: bool,
     /// The most fragments; 0 means the whole text.
@@ -41,6 +46,7 @@ impl Default for HeadlineOptions {
         Self {
             start: "<b>".to_owned(),
             stop: "</b>".to_owned(),
+            whole_words: false,
             escapes_html: false,
             max_fragments: 0,
             context: 50,
@@ -78,6 +84,16 @@ impl HeadlineOptions {
             "fragmentdelimiter" => self.delimiter = value,
             "maxfragments" => self.max_fragments = number(MAX_FRAGMENTS)?,
             "contextlength" => self.context = number(CONTEXT_LENGTH)?,
+            "wholewords" => {
+                self.whole_words = match value.to_ascii_lowercase().as_str() {
+                    "true" => true,
+                    "false" => false,
+                    _ => {
+                        let hint = "Valid values are true and false.";
+                        return Err(Problem::unknown("WholeWords", &value, hint));
+                    }
+                }
+            }
             "escape" => {
                 self.escapes_html = match value.to_ascii_lowercase().as_str() {
                     "html" => true,
@@ -126,7 +142,10 @@ pub fn headline(
     options: &HeadlineOptions,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<String, Problem> {
-    let shared = shared(text, other, min_length, heartbeat)?;
+    let mut shared = shared(text, other, min_length, heartbeat)?;
+    if options.whole_words {
+        shared = whole_words(text, &shared, heartbeat)?;
+    }
     let mut writer = HeadlineWriter { text, options, headline: String::new(), heartbeat };
     if options.max_fragments == 0 {
         writer.fragment(0..text.len(), &shared)?;
@@ -171,6 +190,31 @@ fn shared(
         }
     }
     Ok(shared)
+}
+
+/// The ranges without parts of words at their ends. What remains of a range may be nothing.
+fn whole_words(
+    text: &str,
+    shared: &[Range<usize>],
+    heartbeat: &mut dyn Heartbeat,
+) -> Result<Vec<Range<usize>>, Problem> {
+    let mut bounds = text.split_word_bound_indices().map(|(at, _)| at).chain([text.len()]).peekable();
+    let mut whole = Vec::new();
+    for range in shared {
+        while bounds.next_if(|&bound| bound < range.start).is_some() {
+            heartbeat.beat();
+        }
+        let Some(&start) = bounds.peek() else { break };
+        let mut end = start;
+        while let Some(bound) = bounds.next_if(|&bound| bound <= range.end) {
+            heartbeat.beat();
+            end = bound;
+        }
+        if start < end {
+            push(&mut whole, start..end)?;
+        }
+    }
+    Ok(whole)
 }
 
 fn context_before(text: &str, at: usize, characters: usize) -> usize {
@@ -291,6 +335,21 @@ mod tests {
     }
 
     #[test]
+    fn marks_of_whole_words_are_at_their_boundaries() {
+        let (text, other) = ("It didn't brighten: 3.14 cold days", "didn't brighter 3.14 colder");
+        assert_eq!(of(text, other, 3, "StartSel=[, StopSel=]"), "It [didn't brighte]n:[ 3.14 cold] days");
+        assert_eq!(
+            of(text, other, 3, "StartSel=[, StopSel=], WholeWords=true"),
+            "It [didn't ]brighten:[ 3.14 cold] days"
+        );
+        // What two words have in common is not a word.
+        assert_eq!(of("brighten", "brighter", 3, "WholeWords=TRUE"), "brighten");
+        assert_eq!(of("brighten", "brighter", 3, "WholeWords=false"), "<b>brighte</b>n");
+        // Ideographs are words of their own.
+        assert_eq!(of("漢字仮名", "一漢字一", 2, "WholeWords=true"), "<b>漢字</b>仮名");
+    }
+
+    #[test]
     fn options_are_checked() {
         let message = |options: &str| HeadlineOptions::parse(options).unwrap_err().message;
         assert_eq!(HeadlineOptions::parse(" "), Ok(HeadlineOptions::default()));
@@ -303,9 +362,38 @@ mod tests {
         assert_eq!(message("MaxFragments=-1"), "MaxFragments -1 is out of range");
         assert_eq!(message("ContextLength=x"), "ContextLength x is out of range");
         assert_eq!(message("Escape=xml"), "unknown Escape \"xml\"");
+        assert_eq!(message("WholeWords=1"), "unknown WholeWords \"1\"");
+    }
+
+    /// The texts between marks.
+    fn marked_parts(marked: &str) -> Vec<&str> {
+        marked.split('[').skip(1).filter_map(|part| part.split(']').next()).collect()
     }
 
     proptest! {
+        #[test]
+        fn whole_words_are_what_remains_of_the_passages(
+            text in "[abé .漢]{0,60}", other in "[abé .漢]{0,60}", min_length in 1usize..8,
+        ) {
+            let marked = of(&text, &other, min_length, "StartSel=[, StopSel=]");
+            let whole = of(&text, &other, min_length, "StartSel=[, StopSel=], WholeWords=true");
+            prop_assert_eq!(whole.replace(['[', ']'], ""), text.clone());
+            let bounds: Vec<usize> =
+                text.split_word_bound_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let mut at = 0;
+            for c in whole.chars() {
+                match c {
+                    '[' | ']' => prop_assert!(bounds.contains(&at), "{} {}", whole, at),
+                    _ => at += c.len_utf8(),
+                }
+            }
+            // Only the words at the ends of a passage are missing.
+            let words = |parts: Vec<&str>| -> usize {
+                parts.iter().map(|part| part.split_word_bounds().count()).sum()
+            };
+            prop_assert!(words(marked_parts(&marked)) <= words(marked_parts(&whole)) + 2 * marked_parts(&marked).len());
+        }
+
         #[test]
         fn the_text_is_left_and_marks_are_what_is_shared(
             text in "[abé<]{0,60}", other in "[abé<]{0,60}", min_length in 1usize..8,
