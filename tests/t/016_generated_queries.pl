@@ -170,7 +170,7 @@ sub forms_without_index
 for my $kind ('bigint', 'bits')
 {
 	begin($kind);
-	is_deeply([ forms_without_index() ], [], 'every form of a condition, and of an order, uses the index');
+	is(join("\n", forms_without_index()), '', 'every form of a condition, and of an order, uses the index');
 	my (%generated, %by_index, %indexes, %joins, %states);
 	my $with_index = 0;
 	my $with_rows = 0;
