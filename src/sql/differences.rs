@@ -66,6 +66,7 @@ fn differences_of_table(
 }
 
 /// A row's key and text, in the encoding of the database.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct KeyedRow {
     key: Vec<u8>,
     text: Vec<u8>,
@@ -86,6 +87,7 @@ struct SampledRow {
     count: u64,
 }
 
+/// A pair for each row of the sample that has a near row. Two rows that have chosen each other are one pair.
 fn near_pairs(column: &CodeColumn, radius: u32, sample: i32) -> Result<Vec<(KeyedRow, KeyedRow)>, SqlError> {
     let (mut codes, mut rows) = (CodeList::new(column.codes, sample as usize), Vec::new());
     column.read(Some(sample), &mut |row| {
@@ -112,6 +114,12 @@ fn near_pairs(column: &CodeColumn, radius: u32, sample: i32) -> Result<Vec<(Keye
         })
     })?;
     let count = rows.len();
-    let pairs = rows.into_iter().filter_map(|SampledRow { row, near, .. }| Some((row, near?)));
-    Ok(collect(pairs, count)?)
+    let pairs = rows.into_iter().filter_map(|SampledRow { row, near, .. }| {
+        let near = near?;
+        Some(if row < near { (row, near) } else { (near, row) })
+    });
+    let mut pairs = collect(pairs, count)?;
+    pairs.sort_unstable();
+    pairs.dedup();
+    Ok(pairs)
 }
