@@ -3,12 +3,16 @@
 
 PG_CONFIG ?= pg_config
 CARGO ?= cargo
+# pgrx declares Rust 1.96, but 1.95 compiles the extension, too.
+CARGOFLAGS ?= --ignore-rust-version
 
-export PG_CONFIG
-# `sudo make` would compile everything again, and leave files that belong to root. Only `sudo make install` is allowed,
-# because pgxnclient calls it. SUDO_USER is also set after `sudo -iu USER`, in which case make is not called by root.
+export PG_CONFIG CARGOFLAGS
+# Root must not compile in a folder of somebody else, because files of root would remain among the user's. `sudo make
+# install`, which pgxnclient calls as well, copies what the user has built. Whoever became a user by `sudo -iu` has
+# SUDO_USER as well, but is not root.
 ifeq ($(MAKELEVEL),0)
-ifneq ($(and $(SUDO_USER),$(filter 0,$(shell id -u)),$(filter-out install uninstall,$(or $(MAKECMDGOALS),help)),$(filter-out 0,$(shell stat -c %u .))),)
+by_sudo := $(and $(SUDO_USER),$(filter 0,$(shell id -u)),$(filter-out 0,$(shell stat -c %u .)))
+ifneq ($(and $(by_sudo),$(filter-out install uninstall,$(or $(MAKECMDGOALS),help))),)
 $(error call make without sudo; it calls sudo itself where that is needed)
 endif
 endif
@@ -73,14 +77,21 @@ build: prepare-build
 	@ls target/release/libsimhash_pg.* >/dev/null 2>&1 || echo 'compiling for the first time: 5 to 15 minutes, half of them for the last crate, and 1 GB in target'
 	@PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" tools/packages/each-minute compiling \
 		$(CARGO) build $(CARGOFLAGS) --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
+	@sed 's/@CARGO_VERSION@/$(version)/' simhash_pg.control >target/simhash_pg.control
+	@echo $(pg_major) >target/built-for
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile
 	@mkdir -p target
 	@{ printf '%s\n' '\echo Use "CREATE EXTENSION simhash_pg" to load this file. \quit'; \
 	   for file in $(sql_files); do echo; cat $$file; done; } > $@
 
+ifneq ($(by_sudo),)
+install:
+	@tools/packages/install --built $(version)
+else
 install: $(if $(DESTDIR),,prepare-install) build
 	@tools/packages/install $(version)
+endif
 
 uninstall:
 	@tools/packages/install --uninstall
@@ -92,7 +103,7 @@ deb: prepare-deb
 dist:
 	@tools/packages/dist $(version)
 
-# Creates a website from the documentation, with a search, in target/site/book.
+# Creates a website from the documentation, with a search, in target/site/html.
 site: prepare-site
 	@tools/packages/site target/site
 

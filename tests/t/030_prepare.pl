@@ -1,5 +1,6 @@
 # The messages of `make` before it builds (tools/packages/prepare), and after a build that failed (explain-failure):
 # none in a clean clone, and otherwise one line that says what to do. The Rust in these tests only prints its version.
+# `sudo make install` copies what has been built, and compiles nothing.
 
 use strict;
 use warnings;
@@ -9,13 +10,11 @@ use Test::More;
 my $clone = PostgreSQL::Test::Utils::tempdir;
 my $bin = PostgreSQL::Test::Utils::tempdir;
 system_or_bail('cp', '-R', "$ENV{DOCS}/tools", "$ENV{DOCS}/Cargo.toml", $clone);
-my ($wanted) = slurp_file("$clone/Cargo.toml") =~ /^rust-version = "(.*)"/m or die 'no rust-version';
+my ($wanted) = slurp_file("$clone/tools/packages/prepare") =~ /^oldest_rust=(.*)/m or die 'no oldest_rust';
 has_rust($wanted);
 chdir $clone or die "cannot enter $clone: $!";
 local $ENV{PATH} = "$bin:$ENV{PATH}";
 delete local $ENV{PG_CONFIG};
-# With it, an older Rust is allowed.
-delete local $ENV{CARGOFLAGS};
 
 is(prepare(), 'exit 0: ', 'a clean clone');
 
@@ -44,6 +43,12 @@ like(prepare(), qr/^exit 1: missing: Rust \Q$wanted\E or later .*Packages need n
 		debian => 'debootstrap( debian-archive-keyring)?');
 	like(outcome('tools/packages/prepare', $_), qr/^exit 1: missing \(by their Debian names\): $missing{$_}$/, "prepare $_")
 	  for sort keys %missing;
+	for my $manager (['dnf', 'missing: dnf install gcc glibc-devel gcc-c\+\+'], ['apk', 'missing; as root: apk add gcc musl-dev g\+\+'])
+	{
+		script_in($ENV{PATH}, $manager->[0], 'exit 1');
+		like(outcome('tools/packages/prepare', 'fuzz'), qr/^exit 1: $manager->[1]$/, "prepare fuzz where there is $manager->[0]");
+		unlink "$ENV{PATH}/$manager->[0]";
+	}
 }
 
 my $home = PostgreSQL::Test::Utils::tempdir;
@@ -53,7 +58,52 @@ like(explain_failure($home), qr/^exit 1: cargo keeps crates in \Q$home\E, and \w
 chmod 0755, $home;
 script("cargo", 'exit 0');
 is(explain_failure($home), 'exit 1: ', 'the compiler has said why');
+
+sudo_install();
 done_testing();
+
+# Root is whoever `id` says, and cargo fails if it is called.
+sub sudo_install
+{
+	my $place = PostgreSQL::Test::Utils::tempdir;
+	my $bin_of_root = PostgreSQL::Test::Utils::tempdir;
+	mkdir "$place/$_" for 'share', 'share/extension', 'lib';
+	script_in($bin_of_root, 'id', '[ "$1" = -u ] && echo 0');
+	script_in($bin_of_root, 'pg_config', qq{case \$1 in --version) echo "PostgreSQL 17.2 (of the test)" ;; --sharedir) echo $place/share ;; --pkglibdir) echo $place/lib ;; esac});
+	script_in($bin_of_root, 'pg_lsclusters', q{printf '%s\n' '15 main 5432 down postgres' '17 main 5433 down postgres' '17 other 5434 online postgres'});
+	script_in($bin_of_root, 'stat', 'echo 1000');
+	local $ENV{PATH} = "$bin_of_root:$ENV{PATH}";
+	local $ENV{SUDO_USER} = 'anna';
+	delete local @ENV{qw(MAKELEVEL MAKEFLAGS DESTDIR)};
+	system_or_bail('cp', '-R', map({ "$ENV{DOCS}/$_" } qw(Makefile Cargo.lock simhash_pg.control sql)), $clone);
+	mkdir "$clone/$_" for 'src', 'crates';
+
+	my $make = sub { return outcome('make', '--no-print-directory', @_) };
+	my $without = qr/Run make install without sudo: it builds, and calls sudo itself to copy\. make: \*\*\*/;
+	like($make->('install'), qr/^exit 2: sudo make install only copies the extension, and it has not been built\. $without/, 'sudo: not built');
+
+	append_to_file('target/release/libsimhash_pg.so', 'library');
+	append_to_file("target/simhash_pg--$_", '') for slurp_file("$clone/Cargo.toml") =~ /^version = "(.*)"/m ? "$1.sql" : die 'no version';
+	append_to_file('target/simhash_pg.control', '');
+	append_to_file('target/built-for', "16\n");
+	like($make->('install'), qr/it was built for PostgreSQL 16, and pg_config belongs to 17\. $without/, 'sudo: built for another PostgreSQL');
+
+	unlink 'target/built-for';
+	append_to_file('target/built-for', "17\n");
+	append_to_file('src/lib.rs', '');
+	utime time(), time() + 10, 'src/lib.rs';
+	like($make->('install'), qr/src\/lib\.rs has changed since it was built\. $without/, 'sudo: the sources have changed');
+	utime time(), time() - 10, 'src/lib.rs';
+
+	my $installed = $make->('install');
+	like($installed, qr/^exit 0: installed simhash_pg \S+ for PostgreSQL 17\.2 \(of the test\); next/, 'sudo: only copied');
+	is(slurp_file("$place/lib/simhash_pg.so"), 'library', 'the library is the one that was built');
+	SKIP: {
+		skip 'systemd is running', 1 if -d '/run/systemd/system';
+		like($installed, qr/the cluster 17\/main is not running; to start it: sudo pg_ctlcluster 17 main start$/, 'how to start a cluster without systemd');
+	}
+	like($make->('lint'), qr/call make without sudo/, 'sudo make with another target');
+}
 
 sub prepare { return outcome('tools/packages/prepare', 'build') }
 
@@ -82,7 +132,13 @@ sub has_rust
 sub script
 {
 	my ($name, $line) = @_;
-	unlink "$bin/$name";
-	append_to_file("$bin/$name", "#!/bin/sh\n$line\n");
-	chmod 0755, "$bin/$name";
+	script_in($bin, $name, $line);
+}
+
+sub script_in
+{
+	my ($folder, $name, $line) = @_;
+	unlink "$folder/$name";
+	append_to_file("$folder/$name", "#!/bin/sh\n$line\n");
+	chmod 0755, "$folder/$name";
 }
