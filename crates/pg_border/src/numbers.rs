@@ -38,6 +38,9 @@ impl<'p> Expr<'p> {
     /// The number as a double precision, and no farther from 0 than an end, so that computing with it raises
     /// no error. NaN, which is greater than every number, becomes the end. `None` for other types.
     pub fn bounded(self, end: f64) -> Option<Self> {
+        if let Some(number) = self.number() {
+            return Some(Self::double(if number.is_nan() { end } else { number.clamp(-end, end) }));
+        }
         let numeric =
             |function: u32, args: &[Self]| Self::function(Oid::from(function), pg_sys::NUMERICOID, args);
         let widened = self.widened();

@@ -20,8 +20,8 @@ pub(super) fn rewrite_and<'p>(list: Exprs<'p>, ours: &'p ExtensionOids) -> Exprs
     rewritten_parts(AND_EXPR, list, ours).unwrap_or(list)
 }
 
-/// Rewrites the arguments of AND or OR; `None` if none of them changes. An argument that is there twice then,
-/// because the query has both the condition and what it is rewritten to, becomes one.
+/// Rewrites the arguments of AND or OR; `None` if none of them changes. An argument of AND that is there twice
+/// then, because the query has both the condition and what it is rewritten to, becomes one.
 fn rewritten_parts<'p>(kind: Type, args: Exprs<'p>, ours: &'p ExtensionOids) -> Option<Exprs<'p>> {
     let mut all = Exprs::NONE;
     let mut is_changed = false;
@@ -30,7 +30,7 @@ fn rewritten_parts<'p>(kind: Type, args: Exprs<'p>, ours: &'p ExtensionOids) -> 
         let changed = rewritten(part, ours);
         is_changed |= changed.is_some();
         for new in changed.unwrap_or(part).parts(kind).iter() {
-            if !all.contains(new) || new.has_volatile_functions() {
+            if kind == OR_EXPR || !all.contains(new) || new.has_volatile_functions() {
                 all = all.with(new);
             }
         }
