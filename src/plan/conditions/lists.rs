@@ -30,9 +30,8 @@ pub(super) fn change_conditions<'p>(
 /// Adds a condition to WHERE.
 pub(super) fn add_condition<'p>(query: &'p pg_sys::Query, condition: Expr<'p>) {
     // SAFETY: the tree is an expression of the query.
-    if let Some(JoinTree::From { conditions, .. }) =
-        unsafe { Expr::at(query.jointree) }.and_then(JoinTree::of)
-    {
+    let tree = unsafe { Expr::at(query.jointree) };
+    if let Some(JoinTree::From { conditions, .. }) = tree.and_then(JoinTree::of) {
         conditions.set(conditions.list().unwrap_or(Exprs::NONE).and(condition.parts(AND_EXPR)));
     }
 }
