@@ -41,7 +41,8 @@ fn simhash(py: Python<'_>, text: Text<'_>, scheme: &str) -> PyResult<Option<i64>
 #[pyfunction]
 #[pyo3(signature = (text, bins = 128, scheme = "word:3"))]
 fn minhash(py: Python<'_>, text: Text<'_>, bins: i64, scheme: &str) -> PyResult<Option<Vec<i32>>> {
-    let (bins, scheme) = (BINS.of(bins).map_err(exception)?, parse_scheme(scheme)?);
+    let bins = BINS.of(bins).map_err(exception)?;
+    let scheme = parse_scheme(scheme)?;
     with_signals(py, |beat| with_kept(&MINHASHER, |hasher| hasher.bins(text.0, bins, scheme, beat)))?
         .map_err(exception)
 }

@@ -41,7 +41,8 @@ impl Call {
     }
 
     fn simhash(sql: &'static str, scheme: &str) -> Self {
-        let (mut hasher, scheme): (_, Scheme) = (SimHasher::default(), scheme.parse().unwrap());
+        let mut hasher = SimHasher::default();
+        let scheme: Scheme = scheme.parse().unwrap();
         Self::new(sql, move |text| hasher.fingerprint(text, scheme, &mut || ()))
     }
 }

@@ -152,7 +152,8 @@ fn the_heartbeat_counts_slots() {
     let steering = &mut each_steering().next().unwrap();
     let text = words(steering, 1 << 17);
     for scheme in SCHEMES.iter().map(|family| family.example()).filter(|scheme| !scheme.is_permuted) {
-        let (mut longest, mut last) = (0, 0);
+        let mut longest = 0;
+        let mut last = 0;
         PROBED.set(0);
         let mut heartbeat = || {
             longest = longest.max(PROBED.get() - last);

@@ -77,11 +77,13 @@ fn lines(folder: &Path, untranslated: &HashSet<String>) -> Vec<String> {
 fn messages(catalogue: &[u8]) -> String {
     let number = |place: usize| u32::from_le_bytes(catalogue[place..place + 4].try_into().unwrap()) as usize;
     assert_eq!(number(0), 0x9504_12de, "not a catalogue of a little-endian machine");
-    let (count, table) = (number(8), number(16));
+    let count = number(8);
+    let table = number(16);
     let mut text = String::new();
     // The first message is the header.
     for entry in (1..count).map(|message| table + 8 * message) {
-        let (length, place) = (number(entry), number(entry + 4));
+        let length = number(entry);
+        let place = number(entry + 4);
         // Plural forms are separated by a zero byte. These marks precede the letter of a shortcut.
         text += &String::from_utf8_lossy(&catalogue[place..place + length])
             .replace('\0', "\n")

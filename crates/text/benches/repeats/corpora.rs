@@ -52,7 +52,8 @@ fn of_size(
     bytes: usize,
     mut document: impl FnMut(&mut English, &[String]) -> String,
 ) -> Vec<String> {
-    let (mut documents, mut size) = (Vec::new(), 0);
+    let mut documents = Vec::new();
+    let mut size = 0;
     while size < bytes {
         let document = document(english, &documents);
         size += document.len();
@@ -64,7 +65,8 @@ fn of_size(
 /// The files in the list `BENCH_FILES` that are ASCII.
 fn files(bytes: usize) -> Vec<String> {
     let Ok(list) = env::var("BENCH_FILES") else { return Vec::new() };
-    let (mut documents, mut size) = (Vec::new(), 0);
+    let mut documents = Vec::new();
+    let mut size = 0;
     for path in fs::read_to_string(list).unwrap().lines() {
         let text = fs::read_to_string(path).unwrap_or_default();
         if text.is_ascii() && size + text.len() <= bytes {

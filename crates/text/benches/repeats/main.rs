@@ -66,7 +66,8 @@ fn repeats(documents: &[String]) -> Vec<Repeat> {
 
 fn measured(work: impl FnOnce() -> Vec<Repeat>) -> Outcome {
     fs::write("/proc/self/clear_refs", "5").unwrap();
-    let (before, start) = (memory("VmRSS"), cpu_time());
+    let before = memory("VmRSS");
+    let start = cpu_time();
     let rows = work();
     let seconds = (cpu_time() - start).as_secs_f64();
     Outcome { rows, seconds, bytes: memory("VmHWM") - before }

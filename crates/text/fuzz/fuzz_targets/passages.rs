@@ -5,8 +5,11 @@ use libfuzzer_sys::fuzz_target;
 use text::passage::shared_passages;
 
 fuzz_target!(|input: (u8, &str, &str)| {
-    let (length, a, b) = (usize::from(input.0 % 20) + 1, input.1, input.2);
-    let (x, y): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let length = usize::from(input.0 % 20) + 1;
+    let a = input.1;
+    let b = input.2;
+    let x: Vec<char> = a.chars().collect();
+    let y: Vec<char> = b.chars().collect();
     let mut covered = vec![false; y.len()];
     for passage in shared_passages(a, b, length, &mut || ()).unwrap() {
         let in_a = &x[passage.a_position..passage.a_position + passage.length];

@@ -38,7 +38,8 @@ fn naive(documents: &Documents, min_length: usize) -> Vec<Repeat> {
 }
 
 fuzz_target!(|input: (u8, Vec<&str>)| {
-    let (min_length, documents) = (usize::from(input.0 % 40) + 1, input.1);
+    let min_length = usize::from(input.0 % 40) + 1;
+    let documents = input.1;
     let mut corpus = Corpus::new(min_length, usize::MAX).unwrap();
     for document in &documents {
         corpus.push(document, 0).unwrap();

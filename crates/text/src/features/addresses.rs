@@ -16,7 +16,8 @@ const REGISTRANT_DIGITS: usize = 4;
 /// If the text has an address, passes on the parts between addresses. Returns whether it has one.
 pub(crate) fn skip_addresses<'a>(text: &'a str, mut between: impl FnMut(&'a str)) -> bool {
     let bytes = text.as_bytes();
-    let (mut start, mut passed) = (0, 0);
+    let mut start = 0;
+    let mut passed = 0;
     while start < bytes.len() {
         let others = bytes[start..].iter().take_while(|byte| !is_address_byte(**byte)).count();
         let length = bytes[start + others..].iter().take_while(|byte| is_address_byte(**byte)).count();
@@ -82,7 +83,8 @@ fn is_address_byte(byte: u8) -> bool {
 /// Whether the sequence is a URL, an e-mail address, a DOI or a UUID, or begins like an identifier.
 fn is_address(sequence: &[u8]) -> bool {
     let is_inside_address = |at: usize| {
-        let (before, after) = (&sequence[..at], &sequence[at + 1..]);
+        let before = &sequence[..at];
+        let after = &sequence[at + 1..];
         match sequence[at] {
             b':' => after.starts_with(b"//") || !after.is_empty() && is_prefix(before),
             b'.' => !after.is_empty() && ends_with_www(before) || before.ends_with(b"10") && is_doi(after),

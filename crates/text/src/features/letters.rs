@@ -39,7 +39,8 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
 
     /// Takes the words that begin at these places, each between two blanks.
     pub(super) fn take(&mut self, text: &[u8], starts: &[usize]) {
-        (self.begin, self.end) = (0, 0);
+        self.begin = 0;
+        self.end = 0;
         let afters = starts.iter().skip(1).copied().chain([text.len()]);
         for (&start, after) in starts.iter().zip(afters) {
             let marked = &text[start - 1..after];
@@ -81,13 +82,16 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
         fn known<const K: usize>(words: &[u8], places: &[u16], sink: &mut impl Sink) {
             sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..K]));
         }
-        let (words, places) = (&text[self.begin..self.end], &self.places[..self.features]);
+        let words = &text[self.begin..self.end];
+        let places = &self.places[..self.features];
         match self.k {
             4 => known::<4>(words, places, self.sink),
             5 => known::<5>(words, places, self.sink),
             k => self.sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..k])),
         }
-        (self.begin, self.end, self.features) = (0, 0, 0);
+        self.begin = 0;
+        self.end = 0;
+        self.features = 0;
     }
 
     /// Passes to the sink the feature of a short word and the short word before it.

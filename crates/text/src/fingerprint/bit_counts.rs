@@ -76,7 +76,8 @@ impl BitCounts {
 
     /// The positions whose counter exceeds `threshold`. All 64 are compared at once, the highest plane first.
     fn above(&self, threshold: u64) -> u64 {
-        let (mut greater, mut equal) = (0u64, u64::MAX);
+        let mut greater = 0u64;
+        let mut equal = u64::MAX;
         for (bit, &plane) in self.planes.iter().enumerate().rev() {
             if threshold >> bit & 1 == 1 {
                 equal &= plane;

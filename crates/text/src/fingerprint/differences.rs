@@ -39,7 +39,8 @@ pub fn differences(
         sort(&mut hashes, heartbeat, |&hash| hash);
         Ok::<_, OutOfMemory>(hashes)
     };
-    let (of_a, of_b) = (hashes(&a, heartbeat)?, hashes(&b, heartbeat)?);
+    let of_a = hashes(&a, heartbeat)?;
+    let of_b = hashes(&b, heartbeat)?;
     let mut found = Vec::new();
     for (features, others, is_of_first) in [(a, of_b, true), (b, of_a, false)] {
         let mut has_number = false;

@@ -226,7 +226,8 @@ impl<const SHIFT: u32> Sieve<SHIFT> {
     fn sift(&mut self, hashes: &[u64], fresh: &mut NewHashes) {
         let slots = self.slots.as_mut_slice();
         let mask = slots.len() - 1;
-        let (mut new, mut fallen) = (fresh.len, 0);
+        let mut new = fresh.len;
+        let mut fallen = 0;
         for &hash in hashes {
             let slot = (hash >> SHIFT) as usize & mask;
             let found = slots[slot];
@@ -303,7 +304,9 @@ mod tests {
 
     /// All distinct hashes, sorted, and the number of complete scans.
     fn collect(distinct: &mut Distinct, hashes: &[u64], batch: usize) -> (Vec<u64>, usize) {
-        let (mut all, mut scans, mut part) = (Vec::new(), 0, Some(SetPart::WHOLE));
+        let mut all = Vec::new();
+        let mut scans = 0;
+        let mut part = Some(SetPart::WHOLE);
         while let Some(current) = part {
             let mut of_part = Vec::new();
             let mut consumer = |fresh: &[u64]| of_part.extend_from_slice(fresh);

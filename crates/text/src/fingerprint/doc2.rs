@@ -149,7 +149,8 @@ mod tests {
                     let set = |range: std::ops::Range<u64>| -> Vec<u64> {
                         range.map(|n| mix((pair << 32) + n + 1)).collect()
                     };
-                    let (a, b) = (set(0..2 * features), set(features..3 * features));
+                    let a = set(0..2 * features);
+                    let b = set(features..3 * features);
                     (table(&a).fingerprint().unwrap() ^ table(&b).fingerprint().unwrap()).count_zeros()
                 })
                 .sum();

@@ -224,7 +224,8 @@ pub fn explain(
     scheme: Scheme,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Explanation, Problem> {
-    let (a, b) = (ExplainedText::of(a, scheme, heartbeat)?, ExplainedText::of(b, scheme, heartbeat)?);
+    let a = ExplainedText::of(a, scheme, heartbeat)?;
+    let b = ExplainedText::of(b, scheme, heartbeat)?;
     let differing = a.fingerprint.zip(b.fingerprint).map_or(0, |(a, b)| a ^ b);
     let shared = || a.features.iter().filter(|feature| b.numbers.contains_key(&feature.hash));
 
@@ -263,7 +264,8 @@ struct ExplainedText {
 impl ExplainedText {
     fn of(text: &str, scheme: Scheme, heartbeat: &mut dyn Heartbeat) -> Result<Self, Problem> {
         let (features, numbers) = list(text, scheme, heartbeat)?;
-        let (mut counts, mut keys) = (BitCounts::default(), LeastKeys::default());
+        let mut counts = BitCounts::default();
+        let mut keys = LeastKeys::default();
         for features in features.chunks(STRIDE) {
             heartbeat.beat();
             for feature in features {
@@ -367,7 +369,8 @@ mod tests {
 
     #[test]
     fn an_explanation_adds_up() {
-        let (a, b) = ("the quick brown fox jumps over the dog", "the quick brown cat jumps over the dog");
+        let a = "the quick brown fox jumps over the dog";
+        let b = "the quick brown cat jumps over the dog";
         let explanation = explain(a, b, "word:1".parse().unwrap(), &mut || ()).unwrap();
         assert_eq!((explanation.features.a, explanation.features.b, explanation.features.shared), (7, 7, 6));
         assert_eq!(explanation.bits.len() as u32, explanation.distance.unwrap());
@@ -387,7 +390,8 @@ mod tests {
 
     #[test]
     fn with_doc2_features_decide_bits() {
-        let (a, b) = ("the quick brown fox jumps over the dog", "the quick brown cat jumps over the dog");
+        let a = "the quick brown fox jumps over the dog";
+        let b = "the quick brown cat jumps over the dog";
         let explanation = explain(a, b, Scheme::DOC2, &mut || ()).unwrap();
         // There are seven words and seven pairs, of which one word and two pairs differ.
         assert_eq!(

@@ -79,7 +79,8 @@ mod tests {
         let folded = ["folded:doc2", "folded:word:2"].map(|name| name.parse().unwrap());
         for scheme in SCHEMES.iter().map(|family| family.example()).chain(folded) {
             for piece in [" ", "a", "a ", "é ", "語", "ά\n", "\u{300}"] {
-                let (text, mut beats) = (piece.repeat((1 << 21) / piece.len()), 0);
+                let text = piece.repeat((1 << 21) / piece.len());
+                let mut beats = 0;
                 SimHasher::default().fingerprint(&text, scheme, &mut || beats += 1).unwrap();
                 assert!(beats >= 2, "{beats} heartbeats for {piece:?} by {scheme}");
             }

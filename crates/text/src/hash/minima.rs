@@ -41,7 +41,9 @@ impl<K: Copy + Ord> Minima<K> {
 
     /// Forgets all keys.
     pub(crate) fn clear(&mut self) {
-        (self.filled, self.least, self.before) = (0, self.greatest, 0);
+        self.filled = 0;
+        self.least = self.greatest;
+        self.before = 0;
     }
 
     /// The number of keys so far.
@@ -113,7 +115,8 @@ impl<K: Copy + Ord> Minima<K> {
             least = least.min(key);
         }
         self.before += self.group.len();
-        (self.filled, self.least) = (0, self.greatest);
+        self.filled = 0;
+        self.least = self.greatest;
     }
 }
 

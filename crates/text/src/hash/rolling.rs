@@ -142,7 +142,8 @@ impl<A: Arithmetic> Rolling<A> {
         let new = texts.map(|text| text[self.window..].as_chunks::<STEPS>());
         let mut targets = targets.map(|target| target[..steps].as_chunks_mut::<STEPS>());
         for chunk in 0..steps / STEPS {
-            let (old, new) = (old.map(|(chunks, _)| &chunks[chunk]), new.map(|(chunks, _)| &chunks[chunk]));
+            let old = old.map(|(chunks, _)| &chunks[chunk]);
+            let new = new.map(|(chunks, _)| &chunks[chunk]);
             let mut targets = targets.each_mut().map(|(chunks, _)| &mut chunks[chunk]);
             for at in 0..STEPS {
                 let values = step(old.map(|chunk| chunk[at].into()), new.map(|chunk| chunk[at].into()));
@@ -209,7 +210,8 @@ impl<'a, T: Copy + Into<u64>, A: Arithmetic> Windows<'a, T, A> {
 
     /// The finished values of the next windows, at least one. There must be a next window.
     pub(crate) fn hash_some(&mut self, finish: impl Fn(u64) -> u64) -> &[u64] {
-        let (window, piece) = (self.rolling.window, self.hashes.len());
+        let window = self.rolling.window;
+        let piece = self.hashes.len();
         let left = self.text.len() + 1 - window - self.next;
         // Each lane begins with as many steps as a window is long.
         if LANES * window <= piece && left >= LANES.max(piece / 2) {

@@ -105,7 +105,8 @@ mod tests {
     proptest! {
         #[test]
         fn finds_the_first_needle(bytes in "[a-h]{0,70}", needles in "[g-z]{1,13}") {
-            let (bytes, needles) = (bytes.as_bytes(), needles.as_bytes());
+            let bytes = bytes.as_bytes();
+            let needles = needles.as_bytes();
             prop_assert_eq!(find(bytes, needles), bytes.iter().position(|byte| needles.contains(byte)));
         }
     }

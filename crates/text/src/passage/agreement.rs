@@ -12,6 +12,7 @@ pub(super) fn common_prefix<T: PartialEq>(a: &[T], b: &[T]) -> usize {
 /// The number of equal symbols at the ends of both texts.
 pub(super) fn common_suffix<T: PartialEq>(a: &[T], b: &[T]) -> usize {
     let steps = a.rchunks_exact(STEP).zip(b.rchunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
-    let (a, b) = (&a[..a.len() - steps], &b[..b.len() - steps]);
+    let a = &a[..a.len() - steps];
+    let b = &b[..b.len() - steps];
     steps + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
 }

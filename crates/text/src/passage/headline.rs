@@ -300,8 +300,8 @@ mod tests {
 
     #[test]
     fn what_is_shared_is_marked() {
-        let (text, other) =
-            ("Then: a bright cold day! It was a bright one.", "It was a bright cold day in April.");
+        let text = "Then: a bright cold day! It was a bright one.";
+        let other = "It was a bright cold day in April.";
         assert_eq!(of(text, other, 8, ""), "Then:<b> a bright cold day</b>! <b>It was a bright </b>one.");
         assert_eq!(
             of(text, other, 8, "startsel=[, StopSel=\"]\"\"\""),
@@ -400,14 +400,16 @@ mod tests {
         ) {
             let marked = of(&text, &other, min_length, "StartSel=[, StopSel=]");
             prop_assert_eq!(marked.replace(['[', ']'], ""), text.clone());
-            let (text, other): (Vec<char>, Vec<char>) = (text.chars().collect(), other.chars().collect());
+            let text: Vec<char> = text.chars().collect();
+            let other: Vec<char> = other.chars().collect();
             let mut expected = vec![false; text.len()];
             for (at, window) in text.windows(min_length).enumerate() {
                 if other.windows(min_length).any(|other| other == window) {
                     expected[at..at + min_length].fill(true);
                 }
             }
-            let (mut is_marked, mut found) = (false, Vec::new());
+            let mut is_marked = false;
+            let mut found = Vec::new();
             for c in marked.chars() {
                 match c {
                     '[' => is_marked = true,

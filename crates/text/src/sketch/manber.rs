@@ -99,7 +99,8 @@ impl ManberSketcher {
     /// The sketch of a text, sorted and distinct; empty if the text is shorter than a window.
     pub fn sketch(&self, text: &str, heartbeat: &mut dyn Heartbeat) -> Result<Vec<i64>, Problem> {
         let ManberParameters { sample_bits, divisor, hash, .. } = self.0;
-        let (mask, sample) = ((1 << sample_bits) - 1, SketchSample::new(heartbeat));
+        let mask = (1 << sample_bits) - 1;
+        let sample = SketchSample::new(heartbeat);
         let mut sampler = Sampler { mask, divisor, sample, taken: 0 };
         match hash {
             ManberHash::Xxh3 => self.hash_windows(text, &mut sampler),
@@ -112,7 +113,8 @@ impl ManberSketcher {
 
     /// Hashes windows by the polynomial. Each arm compiles the loops with its own arithmetic.
     fn roll_polynomial(&self, text: &str, sampler: &mut Sampler<'_>) -> Result<(), Problem> {
-        let (modulus, prime) = (self.0.modulus, self.0.prime % self.0.modulus);
+        let modulus = self.0.modulus;
+        let prime = self.0.prime % modulus;
         match modulus {
             MERSENNE_61 => self.roll(text, Mersenne61(prime), sampler),
             m if m.is_power_of_two() => {

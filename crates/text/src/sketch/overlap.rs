@@ -63,7 +63,8 @@ pub struct Overlap {
 impl Overlap {
     /// Compares two sketches as sets. They need not be sorted, and repeated values count once.
     pub fn of(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
-        let (a, b) = (as_set(a, heartbeat)?, as_set(b, heartbeat)?);
+        let a = as_set(a, heartbeat)?;
+        let b = as_set(b, heartbeat)?;
         Ok(Self { a: a.len(), b: b.len(), shared: merge(&a, &b, usize::MAX, heartbeat) })
     }
 
@@ -135,7 +136,8 @@ mod tests {
                 a.sort_unstable();
                 b.sort_unstable();
             }
-            let (x, y): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
+            let x: BTreeSet<_> = a.iter().collect();
+            let y: BTreeSet<_> = b.iter().collect();
             prop_assert_eq!(overlaps(&a, &b, &mut || ()), Ok(!x.is_disjoint(&y)));
         }
 
@@ -144,8 +146,10 @@ mod tests {
             a in prop::collection::vec(-8i64..8, 0..20),
             b in prop::collection::vec(-8i64..8, 0..20),
         ) {
-            let (x, y): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
-            let (shared, all) = (x.intersection(&y).count(), x.union(&y).count());
+            let x: BTreeSet<_> = a.iter().collect();
+            let y: BTreeSet<_> = b.iter().collect();
+            let shared = x.intersection(&y).count();
+            let all = x.union(&y).count();
             let overlap = Overlap::of(&a, &b, &mut || ()).unwrap();
             prop_assert_eq!(overlap.similarity(), (all > 0).then(|| shared as f64 / all as f64));
             prop_assert_eq!(overlap.containment(), (!x.is_empty()).then(|| shared as f64 / x.len() as f64));

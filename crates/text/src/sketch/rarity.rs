@@ -282,7 +282,8 @@ mod tests {
     }
 
     fn counts<T: AsRef<str>>(texts: &[T], scheme: &str) -> Vec<u8> {
-        let (mut counts, scheme) = (vec![0; COUNTS_BYTES], scheme.parse().unwrap());
+        let mut counts = vec![0; COUNTS_BYTES];
+        let scheme = scheme.parse().unwrap();
         for text in texts {
             add_features(&mut counts, &features(text.as_ref(), scheme), scheme, &mut || ()).unwrap();
         }
@@ -376,9 +377,11 @@ mod tests {
         }
         let bytes = weights_of(&written(&texts), "word:1");
         let weights = FeatureWeights::read(&bytes).unwrap();
-        let (mut error, mut rare) = (0.0, 0.0);
+        let mut error = 0.0;
+        let mut rare = 0.0;
         for (&word, &having) in &having {
-            let (estimated, exact) = (weights.of(hash(word)), weight(having, 4000));
+            let estimated = weights.of(hash(word));
+            let exact = weight(having, 4000);
             if having > 2000 {
                 assert!(estimated.abs_diff(exact) <= 1, "{estimated} instead of {exact}");
             } else {
@@ -429,8 +432,10 @@ mod tests {
         };
         let mut errors = Vec::new();
         for pair in texts.windows(2).take(300) {
-            let (a, b) = (&pair[0], pair[0].split_at(pair[0].len() / 2).0.to_owned() + &pair[1]);
-            let (x, y) = (bits(a), bits(&b));
+            let a = &pair[0];
+            let b = pair[0].split_at(pair[0].len() / 2).0.to_owned() + &pair[1];
+            let x = bits(a);
+            let y = bits(&b);
             let differing: u32 = x.iter().zip(&y).map(|(x, y)| (x ^ y).count_ones()).sum();
             let estimate = 1.0 - 2.0 * f64::from(differing) / 256.0;
             errors.push(estimate - similarity(a, &b, &bytes).unwrap());
@@ -490,7 +495,8 @@ mod tests {
             let sum = |words: &mut dyn Iterator<Item = &u16>| {
                 words.map(|&word| u32::from(weight(word))).sum::<u32>()
             };
-            let (a, b) = (&sets[0], &sets[sets.len() - 1]);
+            let a = &sets[0];
+            let b = &sets[sets.len() - 1];
             let either = sum(&mut a.union(b));
             let expected = (either > 0).then(|| f64::from(sum(&mut a.intersection(b))) / f64::from(either));
             prop_assert_eq!(similarity(&all[0], &all[all.len() - 1], &bytes), expected);

@@ -135,8 +135,10 @@ fn sort_by_buckets(values: &mut [i64]) -> Result<(), OutOfMemory> {
 /// Sorts pairs of neighbours, without branches, which would be mispredicted.
 fn exchange_neighbours(values: &mut [i64]) {
     for at in 1..values.len() {
-        let (a, b) = (values[at - 1], values[at]);
-        (values[at - 1], values[at]) = (a.min(b), a.max(b));
+        let a = values[at - 1];
+        let b = values[at];
+        values[at - 1] = a.min(b);
+        values[at] = a.max(b);
     }
 }
 

@@ -95,7 +95,8 @@ impl Threshold {
 
 /// The least number from 1 to `most` that is enough. `most` is enough, as is all above a number that is.
 fn least(most: usize, is_enough: impl Fn(usize) -> bool) -> usize {
-    let (mut too_few, mut enough) = (0, most);
+    let mut too_few = 0;
+    let mut enough = most;
     while enough - too_few > 1 {
         let middle = too_few + (enough - too_few) / 2;
         if is_enough(middle) {
@@ -141,7 +142,8 @@ mod tests {
             query in prop::collection::btree_set(0i64..40, 0..40),
             least in any_share(),
         ) {
-            let (a, b): (Vec<i64>, Vec<i64>) = (sketch.iter().copied().collect(), query.iter().copied().collect());
+            let a: Vec<i64> = sketch.iter().copied().collect();
+            let b: Vec<i64> = query.iter().copied().collect();
             let shared = sketch.intersection(&query).count();
             for measure in MEASURES {
                 let threshold = Threshold { measure, least };
@@ -193,7 +195,8 @@ mod tests {
     #[test]
     fn shares_are_those_of_the_comparison() {
         let whole: BTreeSet<i64> = (0..10).collect();
-        let (half, whole): (Vec<i64>, Vec<i64>) = ((0..5).collect(), whole.into_iter().collect());
+        let half: Vec<i64> = (0..5).collect();
+        let whole: Vec<i64> = whole.into_iter().collect();
         let is_met = |measure, least| {
             Threshold { measure, least }.is_met(Overlap::of(&half, &whole, &mut || ()).unwrap())
         };

@@ -126,7 +126,8 @@ mod tests {
             let sketch = |text: &str| -> BTreeSet<i64> {
                 parameters.sketch(text.as_bytes(), &mut || ()).unwrap().into_iter().collect()
             };
-            let (one, other) = (sketch(&format!("{a}{shared}{b}")), sketch(&format!("{b}{shared}{a}")));
+            let one = sketch(&format!("{a}{shared}{b}"));
+            let other = sketch(&format!("{b}{shared}{a}"));
             prop_assert!(!one.is_disjoint(&other));
             prop_assert!(!one.is_disjoint(&sketch(&shared)));
         }

@@ -139,7 +139,8 @@ impl<'a> Window<'a> {
         let buffer = &mut text[before..];
         let mut length = 0;
         for WindowWord { first, count, mixed } in self.words::<PROSE>(runs) {
-            let (bytes, target) = (&self.bytes[first..], &mut buffer[length..]);
+            let bytes = &self.bytes[first..];
+            let target = &mut buffer[length..];
             let written = match mixed {
                 None => {
                     put(bytes, count, self.to_lower_case, target);
@@ -194,7 +195,8 @@ fn longer(bits: u64) -> u64 {
 /// The beginning and the length of each run of ones. The highest bit must be zero.
 #[inline(always)]
 fn runs_of_ones(bits: u64) -> impl Iterator<Item = (usize, usize)> {
-    let (mut firsts, mut ends) = (bits & !(bits << 1), bits << 1 & !bits);
+    let mut firsts = bits & !(bits << 1);
+    let mut ends = bits << 1 & !bits;
     std::iter::from_fn(move || {
         let first = firsts.trailing_zeros() as usize;
         let length = ends.trailing_zeros() as usize - first;

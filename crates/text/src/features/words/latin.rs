@@ -19,7 +19,9 @@ impl Window<'_> {
     pub(super) fn fold<'a>(&self, end: usize, folded: &'a mut WindowBytes) -> Window<'a> {
         *folded = *self.bytes;
         folded.make_ascii_lowercase();
-        let (mut letters, mut others, mut quotes) = (self.mask(LETTER), 0, 0);
+        let mut letters = self.mask(LETTER);
+        let mut others = 0;
+        let mut quotes = 0;
         let mut rest = self.other() & bits(0..end);
         while rest != 0 {
             let at = rest.trailing_zeros() as usize;

@@ -52,7 +52,8 @@ impl<T: TakeWord> WordOutput<true> for WordsToConsumer<'_, T> {
         starts.push(text.len());
         text.extend_from_slice(&[0; READABLE]);
         for word in starts.windows(2) {
-            let (start, after) = (word[0], word[1]);
+            let start = word[0];
+            let after = word[1];
             self.0.take(ReadableWord { bytes: &text[start..], length: after - 1 - start, set: 0 });
         }
         text.clear();

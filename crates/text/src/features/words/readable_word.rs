@@ -86,7 +86,8 @@ impl<'a> ReadableWord<'a> {
     /// Folds the chunks of a word of any length.
     fn fold_all_chunks(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
         let set = u64::from_le_bytes([self.set; CHUNK]);
-        let (mut result, mut at) = (0, 0);
+        let mut result = 0;
+        let mut at = 0;
         while at < self.length {
             let chunk: [u8; CHUNK] = self.bytes[at..at + CHUNK].first_chunk().copied().unwrap_or_default();
             let bytes = (self.length - at).min(CHUNK);

@@ -36,7 +36,8 @@ impl Words {
         }
         // Where the word after the last shingle would begin.
         self.starts.push(self.text.len());
-        let (firsts, afters) = (&self.starts[..shingles], &self.starts[k..]);
+        let firsts = &self.starts[..shingles];
+        let afters = &self.starts[k..];
         for (firsts, afters) in firsts.chunks(BATCH).zip(afters.chunks(BATCH)) {
             let ranges = firsts.iter().zip(afters);
             sink.take_all(ranges.map(|(&start, &after)| &self.text[start..after - 1]));

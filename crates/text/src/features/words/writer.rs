@@ -73,7 +73,8 @@ impl<'a, const PROSE: bool> WordWriter<'a, PROSE> {
     /// [`takes_letter`](super::breaks::takes_letter).
     #[inline(always)]
     pub(super) fn push_letters(&mut self, text: &[u8]) -> usize {
-        let (mut rest, mut buffer) = (text, &mut self.buffer[self.word.end..]);
+        let mut rest = text;
+        let mut buffer = &mut self.buffer[self.word.end..];
         while let Some((utf8, length)) = next_letter(rest)
             && let Some(target) = buffer.first_chunk_mut()
         {

@@ -53,7 +53,8 @@ pub fn level_for(length: usize) -> Option<u32> {
 
 /// The problem of a length that is too short for any level.
 pub fn no_level(length: impl Display) -> Problem {
-    let (min, max) = (shared_guarantee(1) as i64, MIN_LENGTH.max());
+    let min = shared_guarantee(1) as i64;
+    let max = MIN_LENGTH.max();
     Problem::out_of_range("min_length", length, min, max)
         .with_hint("To find shorter passages, use shared_passages on the texts themselves.")
 }
@@ -114,7 +115,8 @@ impl RecursiveShingler {
     ///
     /// A group that is not complete is hashed as well, and once more after further symbols.
     fn complete(&mut self, level: u32, before: usize, consumer: &mut impl FnMut(Shingle)) {
-        let (length, quarter) = (length_of(level), length_of(level - 1));
+        let length = length_of(level);
+        let quarter = length_of(level - 1);
         let (below, above) = self.rows.split_at_mut(level as usize);
         let Some(below) = below.last() else { return };
         let mut above = above.first_mut();

@@ -106,7 +106,8 @@ pub(super) const fn length_of(level: u32) -> usize {
 /// The places in a group where pieces of a level begin.
 const fn beginnings<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     let mut beginnings = [0; COUNT];
-    let (mut at, mut count) = (0, 0);
+    let mut at = 0;
+    let mut count = 0;
     while at < GROUP {
         if is_kept(at % length_of(level)) {
             beginnings[count] = at as u8;
@@ -121,7 +122,9 @@ const fn beginnings<const COUNT: usize>(level: u32) -> [u8; COUNT] {
 /// the group.
 const fn numbers_below<const COUNT: usize>(level: u32) -> [u8; COUNT] {
     let mut numbers = [0; COUNT];
-    let (mut at, mut number, mut count) = (0, 0, 0);
+    let mut at = 0;
+    let mut number = 0;
+    let mut count = 0;
     while at < GROUP {
         if is_kept(at % length_of(level)) {
             numbers[count] = number;

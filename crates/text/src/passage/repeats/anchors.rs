@@ -121,7 +121,8 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
         budget: &mut MemoryBudget,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), Problem> {
-        let (gram, start) = (CharacterCursor::new(bounds.start), bounds.start);
+        let gram = CharacterCursor::new(bounds.start);
+        let start = bounds.start;
         let mut scan = DocumentScan { gram, window: gram, before: None, current: None };
         let of_piece = PIECE.max(8 * self.gram);
         let document = &corpus.text[..bounds.end];
@@ -162,7 +163,8 @@ impl<A: Arithmetic> AnchorFinder<'_, A> {
             minima.add(windows.hash_some(|value| secret.place(value).order()), key, |first_window, least| {
                 if result.is_ok() {
                     result = self.finish(scan, first_window, budget);
-                    let (gram, hash) = (least as u64 as usize, (least >> u64::BITS) as u64);
+                    let gram = least as u64 as usize;
+                    let hash = (least >> u64::BITS) as u64;
                     scan.current = Some(CurrentAnchor { gram, hash, first_window });
                 }
             });

@@ -59,7 +59,8 @@ impl Classes<'_> {
     /// Finds the places of windows whose anchors are grams of this number of characters.
     fn settle(&mut self, anchors: &mut [Anchor], gram: usize, is_first: bool) -> Result<(), Problem> {
         sort(anchors, self.heartbeat, |&anchor| anchor);
-        let (mut done, mut told) = (0, 0);
+        let mut done = 0;
+        let mut told = 0;
         for class in anchors.chunk_by(|a, b| a.hash() == b.hash()) {
             done += class.len();
             if done - told >= STRIDE {
@@ -115,7 +116,8 @@ impl Classes<'_> {
                 push(&mut self.open, windows)?;
                 continue;
             }
-            let (before, after) = (windows.start..found.start, found.end..windows.end);
+            let before = windows.start..found.start;
+            let after = found.end..windows.end;
             let place = found.start - shift;
             self.budget.push(&mut self.segments, Segment::new(found, place))?;
             for windows in [before, after].into_iter().filter(|windows| !windows.is_empty()) {
@@ -127,14 +129,18 @@ impl Classes<'_> {
 
     /// The windows of the member that the earlier member also has, as far as the texts around both agree.
     fn equal_windows(&self, member: Anchor, earlier: Anchor) -> Option<Range<usize>> {
-        let (text, characters) = (self.text, self.corpus.min_length);
-        let (windows, a, b) = (member.windows(), earlier.gram(), member.gram());
+        let text = self.text;
+        let characters = self.corpus.min_length;
+        let windows = member.windows();
+        let a = earlier.gram();
+        let b = member.gram();
         let bounds = self.corpus.bounds_at(a);
         let last = back(text, windows.end, 1);
         let before = common_suffix(&text[bounds.start..a], &text[windows.start..b]);
         let after = common_prefix(&text[a..bounds.end], &text[b..forward(text, last, characters)]);
         // The texts may begin to differ inside a character.
-        let (mut start, mut end) = (b - before, b + after);
+        let mut start = b - before;
+        let mut end = b + after;
         while !is_boundary(text, start) {
             start += 1;
         }
@@ -150,7 +156,8 @@ impl Classes<'_> {
         if crowd.is_empty() {
             return Ok(());
         }
-        let (text, min_length) = (self.text, self.corpus.min_length);
+        let text = self.text;
+        let min_length = self.corpus.min_length;
         // Nobody can compute different grams with the same hash, which would be compared with one another.
         let seed = Secret::of_process().seed();
         let windows = min_length - gram + 1;
@@ -159,7 +166,8 @@ impl Classes<'_> {
             let mut anchors = Vec::new();
             for (number, anchor) in crowd.iter().enumerate() {
                 beat_every(STRIDE, number, self.heartbeat);
-                let (all, left) = (anchor.windows(), back(text, anchor.gram(), half));
+                let all = anchor.windows();
+                let left = back(text, anchor.gram(), half);
                 let border = forward(text, left, 1).clamp(all.start, all.end);
                 let (gram, windows) =
                     if grows_left { (left, all.start..border) } else { (anchor.gram(), border..all.end) };

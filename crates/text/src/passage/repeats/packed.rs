@@ -20,7 +20,8 @@ pub(super) struct Anchor(u128);
 impl Anchor {
     pub(super) fn new(hash: u64, gram: usize, windows: std::ops::Range<usize>) -> Self {
         let hash = u128::from(hash >> (PLACE + 2 * SHORT - u64::BITS));
-        let (before, length) = (gram - windows.start, windows.len());
+        let before = gram - windows.start;
+        let length = windows.len();
         debug_assert!(gram <= MAX_BYTES && before < 1 << SHORT && length < 1 << SHORT);
         Self(
             hash << (PLACE + 2 * SHORT)

@@ -96,7 +96,8 @@ impl RepeatFinder<'_> {
         let others = self.corpus.bounds_at(place);
         let mut at = end;
         loop {
-            let (a, b) = (&self.text[place + (at - window)..others.end], &self.text[at..document.end]);
+            let a = &self.text[place + (at - window)..others.end];
+            let b = &self.text[at..document.end];
             let agreed = common_prefix(&a[..a.len().min(STRIDE)], &b[..b.len().min(STRIDE)]);
             at += agreed;
             if agreed < STRIDE {
@@ -145,7 +146,8 @@ impl<'a> CharacterCounts<'a> {
     }
 
     fn repeat(&self, corpus: &Corpus, start: usize, place: usize, length: usize) -> Repeat {
-        let (document, first_document) = (corpus.document_at(start), corpus.document_at(place));
+        let document = corpus.document_at(start);
+        let first_document = corpus.document_at(place);
         let position = |byte: usize, document: usize| self.of(byte) - self.of(corpus.starts[document]);
         Repeat {
             document,

@@ -68,7 +68,8 @@ pub fn shared_passages<'a>(
         let matches = find(a.as_bytes(), b.as_bytes(), window, MAX_WINDOWS, heartbeat)?;
         return Ok(collect(matches.iter().map(|&m| passage(m, b, m.b, m.end())), matches.len())?);
     }
-    let (in_a, in_b) = (characters(a, heartbeat)?, characters(b, heartbeat)?);
+    let in_a = characters(a, heartbeat)?;
+    let in_b = characters(b, heartbeat)?;
     let matches = find(&in_a, &in_b, window, MAX_WINDOWS, heartbeat)?;
     Ok(with_text(&matches, b, heartbeat)?)
 }
@@ -155,7 +156,8 @@ fn fill<T: Copy + Eq + Into<u64>>(
     is_wanted: impl Fn(Place) -> bool,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(), OutOfMemory> {
-    let (mut result, secret) = (Ok(()), Secret::of_process());
+    let mut result = Ok(());
+    let secret = Secret::of_process();
     while let Some(first) = windows.next() {
         each_batch(first, windows.hash_some(|value| value), secret, &is_wanted, |batch| {
             heartbeat.beat();
@@ -290,7 +292,8 @@ mod tests {
     /// All windows are equal, which would take quadratic time if every pair were compared.
     #[test]
     fn repetition_takes_no_longer() {
-        let (a, b) = ("a".repeat(1000), "a".repeat(2_000_000));
+        let a = "a".repeat(1000);
+        let b = "a".repeat(2_000_000);
         let found = shared_passages(&a, &b, 100, &mut || ()).unwrap();
         assert_eq!(found.len(), 2000);
         assert_eq!(shared_passages(&b, &a, 100, &mut || ()).unwrap().len(), 1);

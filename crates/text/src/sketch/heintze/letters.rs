@@ -72,7 +72,8 @@ impl Letters {
             } else if start == 0 {
                 key = self.text[..JUDGED].iter().fold(0, |key, letter| key * 26 + number(letter));
             } else {
-                let (old, new) = (&self.text[start - 1], &self.text[start + JUDGED - 1]);
+                let old = &self.text[start - 1];
+                let new = &self.text[start + JUDGED - 1];
                 key = key * 26 + number(new) - number(old) * 26u32.pow(JUDGED as u32);
             }
             consumer(start, key, heartbeat);

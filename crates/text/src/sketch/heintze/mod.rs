@@ -165,7 +165,8 @@ impl HeintzeParameters {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<TakenSubstrings, OutOfMemory> {
         let mut taken = TakenSubstrings::default();
-        let (mut last, mut passed) = (0, 0);
+        let mut last = 0;
+        let mut passed = 0;
         for group in groups {
             let (scattered, starts) = fives.of(group);
             let frequency = group.len() as u32;

@@ -56,7 +56,8 @@ const COPIES: usize = 32;
 /// sums with multiples of [`GOLDEN_RATIO`]. AVX-512 multiplies eight of them at a time.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl"))]
 fn lower_by_weight(least: &mut [u32], features: &[u64], weights: &FeatureWeights<'_>) {
-    let (bins, mut copies) = (least.len(), [(0, 0); COPIES]);
+    let bins = least.len();
+    let mut copies = [(0, 0); COPIES];
     for &feature in features {
         let weight = usize::from(weights.of(feature));
         for first in (0..weight).step_by(COPIES) {

@@ -8,7 +8,8 @@ use std::iter::repeat_n;
 /// The fraction of equal values of two signatures, without values that are empty in both; `None` if all are
 /// empty.
 pub fn similarity(a: &[i32], b: &[i32]) -> Option<f64> {
-    let (mut agreeing, mut values) = (0usize, 0usize);
+    let mut agreeing = 0usize;
+    let mut values = 0usize;
     for (a, b) in a.iter().zip(b) {
         let counts = !(is_empty(a) && is_empty(b));
         values += usize::from(counts);

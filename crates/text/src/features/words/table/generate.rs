@@ -55,7 +55,9 @@ fn entry_of_char(c: char) -> Entry {
 
 fn generate() -> Vec<u8> {
     let mut normal_forms = NormalForms::default();
-    let (mut index, mut leaves, mut numbers) = (Vec::new(), Vec::new(), HashMap::new());
+    let mut index = Vec::new();
+    let mut leaves = Vec::new();
+    let mut numbers = HashMap::new();
     for number in 0..INDEXED {
         let code_points = (number * LEAF) as u32..((number + 1) * LEAF) as u32;
         let leaf: Vec<u32> = code_points
