@@ -85,8 +85,8 @@ fn create_rare_code(name: &CStr, relation: Oid, column: &CStr, call: Call) -> Re
     Ok(Oid::from(function.unwrap_or_default()).into())
 }
 
-/// Whether a text has features. If none has, `feature_weights` raises an error, which would quote the statement
-/// that calls it.
+/// Whether a text has features. If none has, `feature_weights` raises an error, which would quote the
+/// statement that calls it.
 fn has_features(schema: &CStr, table: &CStr, body: &CStr) -> Result<bool, SqlError> {
     let query: [&[u8]; 7] = [
         b"SELECT 1 FROM ",
