@@ -77,7 +77,6 @@ build: prepare-build
 	@ls target/release/libsimhash_pg.* >/dev/null 2>&1 || echo 'compiling for the first time: 5 to 15 minutes, half of them for the last crate, and 1 GB in target'
 	@PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" tools/packages/each-minute compiling \
 		$(CARGO) build $(CARGOFLAGS) --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
-	@sed 's/@CARGO_VERSION@/$(version)/' simhash_pg.control >target/simhash_pg.control
 	@echo $(pg_major) >target/built-for
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile

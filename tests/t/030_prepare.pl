@@ -84,7 +84,6 @@ sub sudo_install
 
 	append_to_file('target/release/libsimhash_pg.so', 'library');
 	append_to_file("target/simhash_pg--$_", '') for slurp_file("$clone/Cargo.toml") =~ /^version = "(.*)"/m ? "$1.sql" : die 'no version';
-	append_to_file('target/simhash_pg.control', '');
 	append_to_file('target/built-for', "16\n");
 	like($make->('install'), qr/it was built for PostgreSQL 16, and pg_config belongs to 17\. $without/, 'sudo: built for another PostgreSQL');
 
@@ -98,6 +97,7 @@ sub sudo_install
 	my $installed = $make->('install');
 	like($installed, qr/^exit 0: installed simhash_pg \S+ for PostgreSQL 17\.2 \(of the test\); next/, 'sudo: only copied');
 	is(slurp_file("$place/lib/simhash_pg.so"), 'library', 'the library is the one that was built');
+	like(slurp_file("$place/share/extension/simhash_pg.control"), qr/^default_version = '\d/m, 'the control file has the version');
 	SKIP: {
 		skip 'systemd is running', 1 if -d '/run/systemd/system';
 		like($installed, qr/the cluster 17\/main is not running; to start it: sudo pg_ctlcluster 17 main start$/, 'how to start a cluster without systemd');
