@@ -63,7 +63,7 @@ demo-images:
 
 # The explorer can display a table of any database, in which case nothing has to be built.
 demo-web:
-	@$(if $(TABLE),,tools/tests/with-extension $(version) python) tools/demos/demo-web
+	@$(if $(TABLE),,tools/tests/with-extension --as-installed $(version) python) tools/demos/demo-web
 
 # To build and install
 

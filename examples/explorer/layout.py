@@ -144,9 +144,17 @@ def grid(caption: str | None, heads: Sequence[str], rows: Sequence[tuple[object,
     )
 
 
+# A page that reports an error ends with it.
+WAY_BACK = html(
+    '<p class="back">The browser\'s button to go back leads to what you have entered. Or '
+    '<a href="/">begin with a new search</a>.</p>'
+)
+
+
 def refusal(table: Table, refused: Refused) -> Page:
     content = html(
-        '<section role="alert"><h1>{title}</h1><p>{advice}</p></section>', title=refused.title, advice=refused.advice
+        '<section role="alert"><h1>{title}</h1><p>{advice}</p></section>{back}',
+        title=refused.title, advice=refused.advice, back=WAY_BACK,
     )
     return frame(table, "", "Not shown", content, refused.status)
 
@@ -172,8 +180,8 @@ def server_error(table: Table, error: psycopg.Error) -> Page:
     status, title, advice = next(line[1:] for line in ADVICE if isinstance(error, line[0]))
     said = [error.diag.message_primary or str(error), error.diag.message_detail, error.diag.message_hint]
     content = html(
-        '<section role="alert"><h1>{title}</h1><p>{advice}</p><pre dir="auto">{said}</pre></section>',
+        '<section role="alert"><h1>{title}</h1><p>{advice}</p><pre dir="auto">{said}</pre></section>{back}',
         title=title, advice=advice.format(table=f"{table.schema}.{table.name}"),
-        said="\n".join(line for line in said if line),
+        said="\n".join(line for line in said if line), back=WAY_BACK,
     )
     return frame(table, "", "Error", content, status)

@@ -158,6 +158,10 @@ def compare(queries: Queries, fields: Fields) -> Page:
         b=key_input("b", "Key" if own else "Second key", fields), marks=marks,
     )
     shown = compared(queries, first, second, min_length, differences) if first and second else None
+    if not (first or second):
+        shown = html(
+            "<h2>Or choose a document</h2><p>Its page lists the documents near it, each of which has a button that"
+            " compares the two.</p>{rows}", rows=results(queries.some()))
     return frame(queries.table, "/compare", "Compare", html("{form}{shown}", form=form, shown=shown))
 
 

@@ -68,6 +68,18 @@ def test_copies_are_one_line_of_a_cluster(copies: str) -> None:
     assert rows[0].split()[3] == "2" and "(equals the keeper)" in rows[1] and " 2 " in rows[1]
 
 
+def test_compare_without_keys_offers_documents(copies: str) -> None:
+    page = ask(copies, "/compare")[1]
+    assert "Or choose a document" in page and 'href="/document?key=1"' in page
+    assert "Or choose a document" not in ask(copies, "/compare?a=1&b=2")[1]
+
+
+@pytest.mark.parametrize("path", ["/document?key=0", "/clusters?radius=x", "/compare?a=x&b=1"])
+def test_an_error_has_a_way_back(copies: str, path: str) -> None:
+    response, page = ask(copies, path)
+    assert response.status >= 400 and '<a href="/">begin with a new search</a>' in page
+
+
 @pytest.mark.parametrize("a, b", [(1, 2), (11, 12), (6, 7)])
 @pytest.mark.parametrize("show", ["shared", "differences"])
 def test_equal_texts_share_all_of_them(copies: str, a: int, b: int, show: str) -> None:
