@@ -126,6 +126,7 @@ impl<'s, S: Store> Index<'s, S> {
             return self.store.release(sibling);
         }
         let (left, right, low) = halves(&node);
+        debug_assert!(!left.is_empty() && !right.is_empty(), "both halves of a node have entries");
         let mut children = parent.children();
         children.insert(index + 1, (low, sibling.page_number()));
         let above = Page::inner(tree, level + 1, &children);

@@ -150,6 +150,8 @@ impl Page {
     /// An inner node with these children in order, which must fit. Each child comes with the lowest key that
     /// it may contain.
     pub fn inner(tree: Tree, level: u8, children: &[(IndexKey, PageNumber)]) -> Box<Self> {
+        debug_assert!(level > 0, "a leaf has no children");
+        debug_assert!(children.is_sorted_by_key(|(low, _)| *low), "children are in the order of their keys");
         let mut page = Self::node(tree, level);
         for &(low, child) in children {
             page.push(low, &[], &child.to_ne_bytes());
@@ -175,6 +177,7 @@ impl Page {
 
     /// Adds an entry to a page that is not full. Only the page in memory is changed.
     pub(crate) fn push(&mut self, key: IndexKey, tail: &[u64], child: &[u8]) {
+        debug_assert!(!self.is_full(), "a page has room for the entry");
         let lower = self.number(LOWER);
         let upper = self.number(UPPER) - self.rest();
         self.write(lower, &key.bits.to_ne_bytes());

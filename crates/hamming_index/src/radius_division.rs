@@ -298,6 +298,11 @@ impl SearchCosts {
             division.reached += 1;
             next[word] = more(word, division.reaches[word]);
         }
+        debug_assert_eq!(
+            division.reached,
+            division.reaches.iter().sum::<u32>(),
+            "the radius is divided among the words"
+        );
         Some(division)
     }
 

@@ -73,11 +73,18 @@ impl PairFinder {
         } else {
             let mut sink = FoundPairs { pairs: &mut self.pairs, work: &mut *test.work };
             let are_left = search.portion(codes, memory::pairs(), heartbeat, &mut sink)?;
+            debug_assert!(are_distinct(&self.pairs), "a pair is found once");
             self.search = are_left.then_some(search);
             test.work[Count::NearPairs] += self.pairs.len() as u64;
         }
         Ok(true)
     }
+}
+
+fn are_distinct(pairs: &[(u32, u32)]) -> bool {
+    let mut sorted = pairs.to_vec(); // Bounded: a portion of pairs, and only for an assertion.
+    sorted.sort_unstable();
+    sorted.windows(2).all(|two| two[0] != two[1])
 }
 
 /// Collects pairs of a batch.

@@ -149,6 +149,7 @@ impl NearJoin {
         let mut has_row = false;
         while !has_row {
             check_for_interrupts();
+            debug_assert!(self.has_what_the_state_requires(), "the diagram has this transition");
             let Self { parts: JoinParts { batch, output, .. }, finder, partitions, work, .. } = self;
             let mut test = RowTest { batch, evaluation: node.evaluation(), work };
             self.state = match self.state {
@@ -186,6 +187,22 @@ impl NearJoin {
             };
         }
         Ok(Some(self.parts.batch.returned(node.evaluation())))
+    }
+
+    /// Whether both sides are in files in the states on the right of the diagram, and otherwise the whole
+    /// inner side is in memory.
+    fn has_what_the_state_requires(&self) -> bool {
+        let has_files = self.partitions.is_some();
+        match self.state {
+            JoinState::ReadInner => !has_files,
+            JoinState::NeedPartition | JoinState::NeedInner | JoinState::NeedUnmatched(_) => has_files,
+            JoinState::NeedOuter
+            | JoinState::FindPairs
+            | JoinState::ReturnPairs
+            | JoinState::ReturnMatches
+            | JoinState::Fill(_) => has_files || self.parts.reader.ended[Side::Inner],
+            JoinState::Done => true,
+        }
     }
 
     fn read_inner(&mut self, node: &mut ExecutingNode) -> Result<JoinState, SqlError> {

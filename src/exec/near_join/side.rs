@@ -51,7 +51,24 @@ impl JoinSide {
         Self { rows, codes, count: 0, places, numbered, numbers, first: 0, matched, most: 0, problem: None }
     }
 
+    /// Asserts what holds between rows, codes, and their places.
+    #[inline]
+    fn check_counts(&self) {
+        debug_assert!(self.count <= self.rows.len(), "a code belongs to a row");
+        debug_assert!(self.places.is_empty() || self.places.len() == self.count, "each code has a place");
+        debug_assert!(
+            self.numbers.is_empty() || self.numbers.len() == self.rows.len(),
+            "each row has a number"
+        );
+        // A row may have got some of its codes before one was refused.
+        debug_assert!(
+            self.problem.is_some() || self.codes.iter().all(|list| list.codes().len() == self.count),
+            "each condition has a code of the same rows"
+        );
+    }
+
     pub(crate) fn clear(&mut self) {
+        self.check_counts();
         self.most = self.taken();
         self.rows.clear();
         self.codes.iter_mut().for_each(CodeList::clear);
@@ -100,6 +117,10 @@ impl JoinSide {
     /// Makes room to note matches of the rows, if the join has to.
     pub(super) fn make_room(&mut self) -> Result<(), OutOfMemory> {
         let rows = if self.numbered { self.first + self.rows.len() as u64 } else { 0 };
+        debug_assert!(
+            self.numbers.is_empty(),
+            "rows that are read from a child are numbered one after the other"
+        );
         self.matched.make_room(rows)
     }
 
@@ -169,6 +190,7 @@ impl JoinSide {
 
     /// The codes of all conditions, one behind the other, if there are several conditions.
     pub(crate) fn joined_codes(&self) -> Result<Vec<u64>, OutOfMemory> {
+        self.check_counts();
         let count = if self.codes.len() > 1 { self.count } else { 0 };
         let lists: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
         CodeSlice::joined(&lists, count, &mut check_for_interrupts)

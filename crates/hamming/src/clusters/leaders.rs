@@ -112,6 +112,7 @@ impl Leaders<'_> {
             self.keepers[row as usize] = row;
         }
         decide(&mut self.keepers, &mut pairs, self.heartbeat);
+        debug_assert!(rows.iter().all(|&row| self.keepers[row as usize] <= row), "each row is decided");
         self.done = end;
         Ok(())
     }
@@ -140,6 +141,7 @@ pub(super) fn decide(keepers: &mut [u32], pairs: &mut [(u32, u32)], heartbeat: &
     sort(pairs, heartbeat, |&pair| pair);
     for (place, &(row, earlier)) in pairs.iter().enumerate() {
         beat_every(STRIDE, place, heartbeat);
+        debug_assert!(earlier <= row, "a pair has the later row first");
         // The earlier row is decided.
         if keepers[row as usize] == row && keepers[earlier as usize] == earlier {
             keepers[row as usize] = earlier;

@@ -77,7 +77,14 @@ pub fn keepers(
         keepers[place] =
             if first == place { of_distinct.next().unwrap_or(place as u32) } else { keepers[first] };
     }
+    debug_assert!(are_keepers(&keepers), "a keeper keeps itself and comes before its cluster");
     Ok(keepers)
+}
+
+/// Whether each row has a keeper that is not behind it, and that keeps itself.
+fn are_keepers(keepers: &[u32]) -> bool {
+    let is_kept = |(row, &keeper): (u32, &u32)| keeper <= row && keepers[keeper as usize] == keeper;
+    (0..).zip(keepers).all(is_kept)
 }
 
 /// For each code, the place of the first code that is equal to it.
@@ -140,7 +147,9 @@ pub fn keepers_of_pairs(
                 beat_every(STRIDE, place, heartbeat);
                 forest.connect(a, b);
             }
-            Ok(forest.into_roots(heartbeat))
+            let roots = forest.into_roots(heartbeat);
+            debug_assert!(are_keepers(&roots), "a root comes before its tree");
+            Ok(roots)
         }
         Linkage::Leader => {
             for (place, pair) in pairs.iter_mut().enumerate() {
@@ -148,6 +157,7 @@ pub fn keepers_of_pairs(
                 *pair = (pair.0.max(pair.1), pair.0.min(pair.1));
             }
             decide(&mut forest.parents, pairs, heartbeat);
+            debug_assert!(are_keepers(&forest.parents), "a keeper keeps itself and comes before its cluster");
             Ok(forest.parents)
         }
     }
@@ -187,6 +197,7 @@ impl Forest {
         let a = self.root(a);
         let b = self.root(b);
         self.parents[a.max(b) as usize] = a.min(b);
+        debug_assert!(self.parents[a as usize] <= a && self.parents[b as usize] <= b, "no parent is behind");
         a != b
     }
 

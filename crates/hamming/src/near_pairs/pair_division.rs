@@ -93,6 +93,8 @@ impl PairDivision {
             push(&mut self.divisions, divided)?;
             push(&mut differing, group)?;
         }
+        debug_assert_eq!(rest, 0, "each bit of a segment is in one of its groups");
+        debug_assert!(differing.iter().all(|&group| group != 0), "a group divides codes");
         Ok(())
     }
 

@@ -304,9 +304,19 @@ impl JoinPlan {
             let threshold = threshold_of(number, reach, used);
             let mask = lowest(rest, length);
             rest &= !mask;
+            debug_assert_eq!(mask.count_ones(), length, "the word has the bits of its segments");
+            debug_assert!(threshold < length, "a segment with as many flips as bits separates no rows");
             segments.push(BitSegment::new(word, mask, threshold, reach - 1));
         }
-        Self { segments }
+        let plan = Self { segments };
+        debug_assert_eq!(plan.reach(), reach, "the segments of a word reach as far as the word");
+        plan
+    }
+
+    /// How many bits the segments allow for together. If two codes differed in more bits than each segment
+    /// allows for, they would differ in at least as many.
+    pub(super) fn reach(&self) -> u32 {
+        self.segments.iter().map(|segment| segment.threshold + 1).sum()
     }
 }
 

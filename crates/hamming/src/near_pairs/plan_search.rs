@@ -159,6 +159,7 @@ impl<'a> PlanSearch<'a> {
         for (word, &reach) in words.zip(&reaches).filter(|(_, reach)| **reach > 0) {
             plan.segments.extend(self.segments(word, reach)?.segments);
         }
+        debug_assert_eq!(plan.reach(), radius + 1, "each near pair is found by some segment");
         Some(plan)
     }
 

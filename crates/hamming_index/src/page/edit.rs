@@ -43,6 +43,7 @@ impl Page {
     /// In a tree of whole codes, `tail` has the words of the code after the first one. Missing words are
     /// written as zeros.
     pub fn adding(&self, entry: IndexKey, tail: &[u64]) -> Edit {
+        debug_assert!(self.level() == 0 && !self.is_full(), "a leaf has room for the entry");
         let lower = self.number(LOWER);
         let upper = self.number(UPPER) - self.rest();
         let bounds = Self::bounds(lower + self.key_size(), upper);
@@ -94,6 +95,7 @@ impl Page {
     /// The edit that keeps the entries whose slots are true in `stays`. Gaps are filled with the last
     /// entries. If that would log more bytes than all entries that stay, the whole page is replaced.
     pub fn keeping(&self, stays: &[bool]) -> Edit {
+        debug_assert_eq!(stays.len(), self.len(), "each entry stays or goes");
         let kept = stays.iter().filter(|&&stays| stays).count();
         let gaps = (0..kept).filter(|&slot| !stays[slot]);
         let last = (kept..self.len()).filter(|&slot| stays[slot]);

@@ -19,6 +19,10 @@ impl LockedPages {
         self.0.borrow().contains(&block)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
     /// Makes a guard for a page that is locked for reading.
     ///
     /// # Safety

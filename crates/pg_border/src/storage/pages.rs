@@ -265,12 +265,14 @@ impl Store for Pages {
     }
 
     fn allocate(&self) -> ExclusivePage<'_> {
+        debug_assert!(self.locked.is_empty(), "a page is allocated while none is locked");
         self.reuse().unwrap_or_else(|| self.extend())
     }
 
     fn release(&self, page: ExclusivePage<'_>) {
         let block = page.page_number();
         drop(page);
+        debug_assert!(self.locked.is_empty(), "a page is freed while none is locked");
         self.record_free(block);
     }
 
@@ -304,6 +306,7 @@ impl Store for Pages {
     }
 
     fn check_for_interrupts(&self) {
+        debug_assert!(self.locked.is_empty(), "a search is canceled while no page is locked");
         if !self.is_vacuum {
             check_for_interrupts();
         } else {
