@@ -2,8 +2,8 @@
 //!
 //! The keys of a word are inserted into its trees in one commit, word by word. The keys of the whole code and
 //! of further columns come last, each in a separate commit. A leaf without room gives entries to a neighbour,
-//! or is split, in a separate commit. `README.md` ("Inserts", "Full leaves") explains why a search and another
-//! insert may come in between. Cost: one leaf in each tree, and the pages above it.
+//! or is split, in a separate commit. `README.md` ("Inserts", "Full leaves") explains why a search and
+//! another insert may come in between. Cost: one leaf in each tree, and the pages above it.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
@@ -54,8 +54,8 @@ impl<'s, S: Store> Index<'s, S> {
         }
     }
 
-    /// Makes the full leaf that covers the key smaller. If another process was faster, does nothing. The caller
-    /// repeats this until there is room.
+    /// Makes the full leaf that covers the key smaller. If another process was faster, does nothing. The
+    /// caller repeats this until there is room.
     fn make_room(&self, tree: Tree, key: IndexKey) {
         if !self.give(tree, key) {
             self.split(tree, 0, key);
