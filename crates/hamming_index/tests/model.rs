@@ -215,13 +215,13 @@ fn pages_are_given_back() {
 #[cfg_attr(miri, ignore = "counts work, which takes many rows")]
 fn pages_above_the_leaves_are_split_and_merged() {
     let memory = Memory::new(20_000 / FEWER);
-    // In ascending order, so that leaves stay half full.
-    let rows: u32 = 150_000;
+    // More leaves than an inner page has room for.
+    let rows: u32 = 280_000;
     (0..rows).for_each(|number| memory.insert(Some(u64::from(number)), row(number)));
     let of_first_tree = || memory.index().totals(&|_| false, &mut |_| {})[0];
     assert_eq!((of_first_tree().height, of_first_tree().entries), (3, u64::from(rows)));
     assert_eq!(memory.problems(), Vec::<String>::new());
-    for (share, height) in [(5, 2), (500, 1)] {
+    for (share, height) in [(5, 2), (1000, 1)] {
         let is_dead = |r: RowId| !(r.page() * 100 + u32::from(r.offset()) - 1).is_multiple_of(share);
         memory.index().vacuum(&mut |row| is_dead(row));
         assert_eq!((of_first_tree().height, of_first_tree().entries), (height, u64::from(rows / share)));
