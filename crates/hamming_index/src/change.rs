@@ -1,9 +1,9 @@
 //! Inserts entries, and lets the trees grow.
 //!
-//! The keys of a word are inserted into its trees in one commit, word by word. The keys of the whole code and
-//! of further columns come last, each in a separate commit. A leaf without room gives entries to a neighbour,
-//! or is split, in a separate commit. `README.md` ("Inserts", "Full leaves") explains why a search and
-//! another insert may come in between. Cost: one leaf in each tree, and the pages above it.
+//! The keys of a word are inserted into its trees in one commit, word by word. The keys of the whole code
+//! and of further columns come last, each in a separate commit. A leaf without room gives entries to a
+//! neighbour, or is split, in a separate commit. `README.md` ("Inserts", "Full leaves") explains why a
+//! search and another insert may come in between. Cost: one leaf in each tree, and the pages above it.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
@@ -20,38 +20,61 @@ impl<'s, S: Store> Index<'s, S> {
     /// further columns.
     pub fn insert(&self, words: Option<&[u64]>, filter: Option<Filter>, row: RowId) {
         let layout = self.layout;
-        let tail = words.map_or(&[][..], |words| &words[1..]);
         match words {
-            None => self.add(std::iter::once((layout.nulls(), IndexKey::new(0, row))), tail),
+            None => self.add_to(layout.nulls(), IndexKey::new(0, row), &[]),
             Some(words) => {
-                for (word, &bits) in words.iter().enumerate().take_while(|_| layout.has_word_trees()) {
-                    self.add(layout.keys_of(word, bits, row), tail);
+                if layout.has_word_trees() {
+                    for (word, &bits) in words.iter().enumerate() {
+                        self.add(layout.keys_of(word, bits, row), &[]);
+                    }
                 }
                 if layout.has_code_tree() {
-                    self.add(std::iter::once((layout.code_tree(), IndexKey::new(words[0], row))), tail);
+                    self.add_to(layout.code_tree(), IndexKey::new(words[0], row), &words[1..]);
                 }
             }
         }
         if let Some(filter) = filter {
             let key = Layout::filter_key(words, filter, row);
-            self.add(std::iter::once((layout.filter_tree(), key)), tail);
+            let tail = words.map_or(&[][..], |words| &words[1..]);
+            self.add_to(layout.filter_tree(), key, tail);
         }
+    }
+
+    /// Inserts a key into one tree.
+    fn add_to(&self, tree: Tree, key: IndexKey, tail: &[u64]) {
+        self.add(std::iter::once((tree, key)), tail);
     }
 
     /// Inserts keys, each into its tree, in one commit. They must belong to one word at most. `tail` has the
     /// other words of the code, for a tree of whole codes.
     fn add(&self, keys: impl Iterator<Item = (Tree, IndexKey)> + Clone, tail: &[u64]) {
-        loop {
-            let mut leaves: Vec<_> = keys.clone().map(|(tree, key)| self.lock_leaf(tree, key)).collect();
-            if let Some(full) = leaves.iter().position(|leaf| leaf.is_full()) {
-                drop(leaves);
-                keys.clone().skip(full).take(1).for_each(|(tree, key)| self.make_room(tree, key));
-                continue;
-            }
-            let edits =
-                leaves.iter().zip(keys).map(|(leaf, (_, key))| leaf.adding(key, tail)).collect::<Vec<_>>();
-            return self.store.commit(&mut leaves.iter_mut().zip(edits).collect::<Vec<_>>());
+        while let Some((tree, key)) = self.add_unless_full(keys.clone(), tail) {
+            self.make_room(tree, key);
         }
+    }
+
+    /// Inserts keys if each of their leaves has room. Otherwise, changes nothing, and returns the first key
+    /// whose leaf is full, with its tree.
+    fn add_unless_full(
+        &self,
+        keys: impl Iterator<Item = (Tree, IndexKey)>,
+        tail: &[u64],
+    ) -> Option<(Tree, IndexKey)> {
+        let mut leaves = Vec::new();
+        for (tree, key) in keys {
+            let leaf = self.lock_leaf(tree, key);
+            if leaf.is_full() {
+                return Some((tree, key));
+            }
+            leaves.push((leaf, key)); // Bounded: the trees of a word.
+        }
+        let mut changes = Vec::new();
+        for (leaf, key) in &mut leaves {
+            let edit = leaf.adding(*key, tail);
+            changes.push((leaf, edit)); // Bounded: the trees of a word.
+        }
+        self.store.commit(&mut changes);
+        None
     }
 
     /// Makes the full leaf that covers the key smaller. If another process was faster, does nothing. The
@@ -125,7 +148,7 @@ impl<'s, S: Store> Index<'s, S> {
             drop((parent, node));
             return self.store.release(sibling);
         }
-        let (left, right, low) = halves(&node);
+        let Halves { left, right, low } = halves(&node);
         debug_assert!(!left.is_empty() && !right.is_empty(), "both halves of a node have entries");
         let mut children = parent.children();
         children.insert(index + 1, (low, sibling.page_number()));
@@ -186,18 +209,30 @@ impl Given {
     }
 }
 
-/// The two halves of a node, and the lowest key of the second half.
-fn halves(node: &Page) -> (Box<Page>, Box<Page>, IndexKey) {
-    let (tree, level) = (node.tree(), node.level());
+/// The two halves of a node.
+struct Halves {
+    left: Box<Page>,
+    right: Box<Page>,
+    /// The lowest key of the right half.
+    low: IndexKey,
+}
+
+/// Divides the entries of a node in the middle.
+fn halves(node: &Page) -> Halves {
+    let tree = node.tree();
+    let level = node.level();
     if level > 0 {
         let children: Vec<(IndexKey, PageNumber)> = node.children();
         let (left, right) = children.split_at(children.len() / 2);
-        return (Page::inner(tree, level, left), Page::inner(tree, level, right), right[0].0);
+        let (low, _) = right[0];
+        return Halves { left: Page::inner(tree, level, left), right: Page::inner(tree, level, right), low };
     }
     let mut entries: Vec<(IndexKey, usize)> = (0..node.len()).map(|slot| (node.key(slot), slot)).collect();
     let middle = entries.len() / 2;
-    let low = entries.select_nth_unstable(middle).1.0;
-    let [left, right] = [&entries[..middle], &entries[middle..]]
-        .map(|half| Page::leaf_of(tree, half.iter().map(|&(_, slot)| (node, slot))));
-    (left, right, low)
+    let (_, &mut (low, _), _) = entries.select_nth_unstable(middle);
+    let leaf_of = |half: &[(IndexKey, usize)]| {
+        let entries = half.iter().map(|&(_, slot)| (node, slot));
+        Page::leaf_of(tree, entries)
+    };
+    Halves { left: leaf_of(&entries[..middle]), right: leaf_of(&entries[middle..]), low }
 }
