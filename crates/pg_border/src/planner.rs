@@ -63,8 +63,8 @@ impl<'p> Planner<'p> {
         }
     }
 
-    /// Reads the sort keys of a query that only sorts, once more if the planner has read them already: it does so
-    /// before it calls a hook for the tables of a UNION ALL.
+    /// Reads the sort keys of a query that only sorts, once more if the planner has read them already: it
+    /// does so before it calls a hook for the tables of a UNION ALL.
     pub fn read_sort_keys(self) {
         let root = self.pointer();
         // SAFETY: the sort keys refer to the target list of the query.

@@ -3,10 +3,10 @@
 //!
 //! `hamming_similarity(a, b) DESC` and `a <~> b` give the same order with the same ties, and so does any
 //! [`Line`], such as `64 - hamming(a, b) DESC`. NULLs are an exception: DESC puts them first, and an index
-//! returns them last. So the key is replaced if the query says NULLS LAST, or if the codes are NULL in no row
-//! or in all. The query then looks as if the parser had read an ORDER BY with `a <~> b`. The planner reads
-//! the sort keys after our hook has run for the tables of a query, but before it runs for those of a UNION ALL,
-//! in which case the sort keys are read once more.
+//! returns them last. So the key is replaced if the query says NULLS LAST, or if the codes are NULL in no
+//! row or in all. The query then looks as if the parser had read an ORDER BY with `a <~> b`. The planner
+//! reads the sort keys after our hook has run for the tables of a query, but before it runs for those of a
+//! UNION ALL, in which case the sort keys are read once more.
 
 use super::comparison::FAMILIES;
 use super::expressions::{CodePair, Measured};
@@ -20,8 +20,8 @@ use crate::pg::nodes::elements;
 use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
-/// Called once for each relation of a query, after the conditions of the query were rewritten. Returns whether
-/// a sort key was replaced.
+/// Called once for each relation of a query, after the conditions of the query were rewritten. Returns
+/// whether a sort key was replaced.
 pub(super) fn rewrite_order<'p>(
     planner: Planner<'p>,
     relation: &'p pg_sys::RelOptInfo,

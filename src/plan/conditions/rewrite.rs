@@ -20,8 +20,8 @@ pub(super) fn rewrite_and<'p>(list: Exprs<'p>, ours: &'p ExtensionOids) -> Exprs
     rewritten_parts(AND_EXPR, list, ours).unwrap_or(list)
 }
 
-/// Rewrites the arguments of AND or OR; `None` if none of them changes. An argument of AND that is there twice
-/// then, because the query has both the condition and what it is rewritten to, becomes one.
+/// Rewrites the arguments of AND or OR; `None` if none of them changes. An argument of AND that is there
+/// twice then, because the query has both the condition and what it is rewritten to, becomes one.
 fn rewritten_parts<'p>(kind: Type, args: Exprs<'p>, ours: &'p ExtensionOids) -> Option<Exprs<'p>> {
     let mut all = Exprs::NONE;
     let mut is_changed = false;
@@ -77,7 +77,8 @@ fn implied<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten
     }
 }
 
-/// What follows from a condition on LEAST, GREATEST or COALESCE: the same condition on one of their arguments.
+/// What follows from a condition on LEAST, GREATEST or COALESCE: the same condition on one of their
+/// arguments.
 fn implied_by_choices<'p>(condition: Expr<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
     let [left, right] = condition.as_operator()?.args()?;
     let (choices, is_left) = match [left.choices(), right.choices()] {

@@ -3,7 +3,8 @@
 //! Guarantee: exactly the passages that [`shared_passages`] finds are marked. Without marks and escapes, the
 //! headline is the text, or, if fragments are requested, pieces of it in their order.
 //!
-//! If whole words are requested, the marks are moved to the next boundary of words (UAX #29) inside the passage.
+//! If whole words are requested, the marks are moved to the next boundary of words (UAX #29) inside the
+//! passage.
 //!
 //! Cost: the same as of [`shared_passages`], and the time to write the headline.
 
