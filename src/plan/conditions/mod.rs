@@ -16,7 +16,8 @@
 //!
 //! The hook calls, in this order:
 //!
-//! - [`rewrite`] for each list of conditions ([`lists`] finds these lists, and adds the FILTER of aggregates to
+//! - [`rewrite`] for each list of conditions ([`lists`] finds these lists, and adds the FILTER of
+//!   aggregates to
 //!   WHERE). It calls [`comparison`], which brings `a <~> b <= k` and its relatives to one form: two codes
 //! are
 //!   within a radius. [`line`](mod@line) reads what is computed with a distance.
