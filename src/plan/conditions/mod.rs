@@ -16,11 +16,9 @@
 //!
 //! The hook calls, in this order:
 //!
-//! - [`rewrite`] for each list of conditions ([`lists`] finds these lists, and adds the FILTER of
-//!   aggregates to
-//!   WHERE). It calls [`comparison`], which brings `a <~> b <= k` and its relatives to one form: two codes
-//! are
-//!   within a radius. [`line`](mod@line) reads what is computed with a distance.
+//! - [`rewrite`] for each list of conditions ([`lists`] finds these lists, and adds the FILTER of aggregates
+//!   to WHERE). It calls [`comparison`], which brings `a <~> b <= k` and its relatives to one form: two codes
+//!   are within a radius. [`line`](mod@line) reads what is computed with a distance.
 //! - [`order`], by which `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b`.
 //! - [`indexes`], which describes the indexes of a relation.
 //!
