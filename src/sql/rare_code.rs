@@ -45,12 +45,7 @@ fn create_rare_code(name: &CStr, relation: Oid, column: &CStr, call: Call) -> Re
     .concat(); // Bounded: a name.
     // Otherwise the errors would quote the statement with its weights.
     prevent_if_read_only(c"create_rare_code()");
-    if let Some(schema) = run(&[MAY_NOT_CREATE])? {
-        return Err(may_not_create(&schema));
-    }
-    if run(&[MAY_NOT_USE_LANGUAGE])?.is_some() {
-        return Err(may_not_use_language());
-    }
+    check_rights()?;
     let find: [&[u8]; 3] = [b"SELECT pg_catalog.to_regprocedure(", &signature, b")::pg_catalog.oid"];
     if run(&find)?.is_some() {
         return Err(already_exists(name));
@@ -83,6 +78,17 @@ fn create_rare_code(name: &CStr, relation: Oid, column: &CStr, call: Call) -> Re
     run(&[statements.unwrap_or_default().to_bytes()])?;
     let function = run(&find)?.and_then(|oid| oid.to_str().ok()?.parse::<u32>().ok());
     Ok(Oid::from(function.unwrap_or_default()).into())
+}
+
+/// Raises an error if the caller may not create the function.
+fn check_rights() -> Result<(), SqlError> {
+    if let Some(schema) = run(&[MAY_NOT_CREATE])? {
+        return Err(may_not_create(&schema));
+    }
+    match run(&[MAY_NOT_USE_LANGUAGE])? {
+        Some(_) => Err(may_not_use_language()),
+        None => Ok(()),
+    }
 }
 
 /// Whether a text has features. If none has, `feature_weights` raises an error, which would quote the
