@@ -366,14 +366,24 @@ mod tests {
         assert_eq!(message("WholeWords=1"), "unknown WholeWords \"1\"");
     }
 
-    /// The texts between marks.
-    fn marked_parts(marked: &str) -> Vec<&str> {
-        marked.split('[').skip(1).filter_map(|part| part.split(']').next()).collect()
+    /// The ranges of bytes of the text that are between marks.
+    fn marked_ranges(marked: &str) -> Vec<Range<usize>> {
+        let mut ranges = Vec::new();
+        let mut start = 0;
+        let mut at = 0;
+        for c in marked.chars() {
+            match c {
+                '[' => start = at,
+                ']' => ranges.push(start..at),
+                _ => at += c.len_utf8(),
+            }
+        }
+        ranges
     }
 
     proptest! {
         #[test]
-        fn whole_words_are_what_remains_of_the_passages(
+        fn marks_of_whole_words_are_at_the_nearest_boundaries(
             text in "[abé .漢]{0,60}", other in "[abé .漢]{0,60}", min_length in 1usize..8,
         ) {
             let marked = of(&text, &other, min_length, "StartSel=[, StopSel=]");
@@ -381,18 +391,14 @@ mod tests {
             prop_assert_eq!(whole.replace(['[', ']'], ""), text.clone());
             let bounds: Vec<usize> =
                 text.split_word_bound_indices().map(|(at, _)| at).chain([text.len()]).collect();
-            let mut at = 0;
-            for c in whole.chars() {
-                match c {
-                    '[' | ']' => prop_assert!(bounds.contains(&at), "{} {}", whole, at),
-                    _ => at += c.len_utf8(),
-                }
-            }
-            // Only the words at the ends of a passage are missing.
-            let words = |parts: Vec<&str>| -> usize {
-                parts.iter().map(|part| part.split_word_bounds().count()).sum()
+            let within = |range: Range<usize>| {
+                let mut inside = bounds.iter().filter(|&bound| (range.start..=range.end).contains(bound));
+                let first = *inside.next()?;
+                let last = *inside.next_back()?;
+                Some(first..last)
             };
-            prop_assert!(words(marked_parts(&marked)) <= words(marked_parts(&whole)) + 2 * marked_parts(&marked).len());
+            let expected: Vec<_> = marked_ranges(&marked).into_iter().filter_map(within).collect();
+            prop_assert_eq!(marked_ranges(&whole), expected);
         }
 
         #[test]
