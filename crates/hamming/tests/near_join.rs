@@ -1,12 +1,13 @@
 //! The parts of the near join that need no PostgreSQL, above all for miri: its sets of matched rows, and the
 //! records in its files.
-#![expect(unsafe_code, reason = "a shared set is made of words in another's memory")]
+#![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the modules belong to another crate")]
 
 use matched::MatchedSet;
 use proptest::prelude::*;
 use record::{RecordFormat, RecordNumber};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
@@ -15,16 +16,41 @@ mod matched;
 #[path = "../../../src/exec/near_join/record.rs"]
 mod record;
 
+/// Stands for the border to PostgreSQL, which has the words of a shared set in memory of the server.
+mod pg {
+    pub mod exec_node {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+        /// An array of words that threads share.
+        pub struct SharedWords(pub Arc<[AtomicU64]>);
+
+        impl SharedWords {
+            pub fn load(&self, place: usize) -> u64 {
+                self.0[place].load(Relaxed)
+            }
+
+            pub fn set_bits(&self, place: usize, bits: u64) -> u64 {
+                self.0[place].fetch_or(bits, Relaxed)
+            }
+        }
+    }
+}
+
+/// This number of words, none of which has a bit.
+fn words(count: usize) -> Arc<[AtomicU64]> {
+    (0..count).map(|_| AtomicU64::new(0)).collect()
+}
+
 /// A set of these words.
-fn shared(words: &[AtomicU64]) -> MatchedSet {
-    // SAFETY: the words of each test live until its end, and have a bit for each of its rows.
-    unsafe { MatchedSet::shared(words) }
+fn shared(words: &Arc<[AtomicU64]>) -> MatchedSet {
+    MatchedSet::Shared(pg::exec_node::SharedWords(Arc::clone(words)))
 }
 
 proptest! {
     #[test]
     fn matched_rows_are_those_of_a_list(rows in prop::collection::vec(0u64..500, 0..if cfg!(miri) { 30 } else { 300 })) {
-        let words: Vec<AtomicU64> = (0..8).map(|_| AtomicU64::new(0)).collect();
+        let words = words(8);
         let mut own = MatchedSet::default();
         let shared = shared(&words);
         let mut list = BTreeSet::new();
@@ -69,7 +95,7 @@ proptest! {
 /// Each row is new to exactly one of the processes that share a set.
 #[test]
 fn a_shared_row_is_new_once() {
-    let words: Vec<AtomicU64> = (0..4).map(|_| AtomicU64::new(0)).collect();
+    let words = words(4);
     let insert_all = || (0..256).filter(|&row| shared(&words).insert(RecordNumber(row))).count();
     let new: usize = thread::scope(|scope| {
         [(); 3].map(|()| scope.spawn(insert_all)).map(|other| other.join().unwrap()).iter().sum()
