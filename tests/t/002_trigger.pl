@@ -17,22 +17,23 @@ $node->safe_psql(
 
 # COPY, with NULLs and line breaks.
 my $rows = join '', map { "title $_\tline one of $_\\nline two of $_\n\\N\t$_ only a body\n" } 1 .. 5000;
-my ($code, $out, $err) = run_psql($node, 'postgres', "COPY document (title, body) FROM STDIN;\n$rows\\.\n");
+my ($code, $out, $err) =
+  run_psql($node, 'postgres', "COPY document (title, body) FROM STDIN;\n$rows\\.\n");
 is($code, 0, 'COPY succeeds') or diag($err);
 is($node->safe_psql('postgres', 'SELECT count(*) FROM document'), 10000, 'all rows are there');
 is($node->safe_psql('postgres', $wrong), 0, 'every row has its fingerprint');
 
 # Writers that insert and change the same rows all the time.
 my $script = $node->basedir . '/writers.sql';
-append_to_file(
-	$script, q{
+append_to_file($script, q{
 \set id random(1, 50)
 \set n random(1, 1000000)
 INSERT INTO document (title, body) VALUES ('title ' || :n, 'body ' || :n);
 UPDATE document SET title = 'title ' || :n WHERE id = :id;
 UPDATE document SET body = 'changed ' || :n WHERE id = :id;
 });
-$node->command_ok([ 'pgbench', '-n', '-c', '8', '-j', '2', '-t', '200', '-f', $script, $node->connstr('postgres') ],
+$node->command_ok(
+	[ 'pgbench', '-n', '-c', '8', '-j', '2', '-t', '200', '-f', $script, $node->connstr('postgres') ],
 	'eight concurrent writers');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM document'), 11600, 'all their rows are there');
 is($node->safe_psql('postgres', $wrong), 0, 'every row has the fingerprint of its last text');

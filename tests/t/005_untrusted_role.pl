@@ -13,8 +13,7 @@ sub as_developer { return run_psql($node, 'theirs', $_[0], '-U', 'developer', '-
 
 my ($code, $out, $err) = as_developer('CREATE EXTENSION simhash_pg');
 is($code, 0, 'the owner of a database installs the extension') or diag($err);
-($code, $out, $err) = as_developer(
-	q{
+($code, $out, $err) = as_developer(q{
 	CREATE TABLE document (body text, si bigint, made bigint GENERATED ALWAYS AS (simhash(body)) STORED);
 	CREATE TRIGGER fingerprint BEFORE INSERT ON document FOR EACH ROW EXECUTE FUNCTION simhash_trigger('si', 'body');
 	INSERT INTO document VALUES ('a text of theirs');
@@ -29,8 +28,7 @@ isnt($code, 0, 'but cannot declare functions of the library otherwise');
 
 # Row-level security: a function that can raise an error, and thereby reveal a row, must not be called for rows that the
 # policy hides. It would raise an error for the hidden row here.
-($code, $out, $err) = as_developer(
-	q{
+($code, $out, $err) = as_developer(q{
 	CREATE TABLE secret (owner name, si bigint, scheme text);
 	INSERT INTO secret VALUES ('developer', 1, 'word:1'), ('somebody', 2, 'none');
 	ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
@@ -41,8 +39,7 @@ is($out, "1\n", 'row-level security holds') or diag($err);
 is($err, '', 'and says nothing of the hidden row');
 
 # The same for bit strings. The hidden row has another length.
-($code, $out, $err) = as_developer(
-	q{
+($code, $out, $err) = as_developer(q{
 	CREATE TABLE image (owner name, code bit(256), loose bit varying);
 	INSERT INTO image SELECT 'developer', i::bit(256), i::bit(256) FROM generate_series(1, 2000) AS i;
 	INSERT INTO image VALUES ('somebody', 1::bit(256), B'1');
@@ -59,10 +56,8 @@ is($err, '', 'and says nothing of the hidden row');
 
 # A near join compares codes before it tests other conditions, but never for rows that a policy or a view hides. A
 # function with a low cost, which reports its arguments, is in WHERE, in the join condition, and in a code.
-($code, $out, $err) = as_developer(
-	q{
-	CREATE FUNCTION tells(si bigint) RETURNS bigint LANGUAGE plpgsql STABLE COST 0.0001 AS
-		$$BEGIN RAISE NOTICE 'seen %', si; RETURN si; END $$;
+($code, $out, $err) = as_developer(q{
+	CREATE FUNCTION tells(si bigint) RETURNS bigint LANGUAGE plpgsql STABLE COST 0.0001 AS $$BEGIN RAISE NOTICE 'seen %', si; RETURN si; END $$;
 	CREATE TABLE hiding (owner name, si bigint);
 	INSERT INTO hiding SELECT 'developer', 1000000 + i FROM generate_series(1, 3) AS i;
 	INSERT INTO hiding VALUES ('somebody', 42), ('somebody', 1000003);

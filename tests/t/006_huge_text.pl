@@ -22,8 +22,7 @@ my $node = start_node('huge');
 $node->safe_psql('postgres', "CREATE DATABASE latin1 TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
 $node->safe_psql('latin1', 'CREATE EXTENSION simhash_pg');
 # A block of 1 MB without repetitions; the text consists of a thousand copies.
-$node->safe_psql(
-	$_, q{
+$node->safe_psql($_, q{
 	CREATE TABLE part AS SELECT string_agg(md5(i::text), ' ') AS block FROM generate_series(1, 32000) AS i;
 	CREATE SEQUENCE progress}) for 'postgres', 'latin1';
 $node->safe_psql('postgres', "ALTER DATABASE postgres SET maintenance_work_mem = '2GB'");
@@ -32,22 +31,15 @@ my $huge = '(SELECT repeat(block, 1000) AS body FROM part OFFSET 0) AS huge';
 # Whether a call is given up halfway when the statement is cancelled after a time that fits: first after that of the
 # last call.
 my $milliseconds = 1000;
-
 sub is_cancelled_halfway
 {
 	my ($database, $call, $attempts) = @_;
 	for (1 .. $attempts)
 	{
 		$node->safe_psql($database, 'ALTER SEQUENCE progress RESTART');
-		my (undef, undef, $err) = run_psql(
-			$node,
-			$database,
-			"SET statement_timeout = $milliseconds; SELECT nextval('progress'), $call, nextval('progress') FROM "
-			  . "$huge LIMIT 1",
-			'-o',
-			'/dev/null');
-		my ($advanced) =
-		  $node->safe_psql($database, 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM progress');
+		my (undef, undef, $err) = run_psql($node, $database,
+			"SET statement_timeout = $milliseconds; SELECT nextval('progress'), $call, nextval('progress') FROM $huge LIMIT 1", '-o', '/dev/null');
+		my ($advanced) = $node->safe_psql($database, 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM progress');
 		return 1 if $advanced == 1 && $err =~ /canceling statement due to statement timeout/;
 		diag($err) if $err !~ /canceling statement/ && $advanced < 2;
 		$milliseconds = int($milliseconds * ($advanced ? 0.7 : 1.5));
@@ -55,8 +47,7 @@ sub is_cancelled_halfway
 	return 0;
 }
 
-ok(!is_cancelled_halfway('postgres', 'md5(body)', 4),
-	'md5, which does not look at interrupts, is not cancelled halfway');
+ok(!is_cancelled_halfway('postgres', 'md5(body)', 4), 'md5, which does not look at interrupts, is not cancelled halfway');
 for (
 	[ 'postgres', "simhash(body, 'char:8')" ],
 	[ 'postgres', "simhash(body, 'word:3')" ],
@@ -77,10 +68,7 @@ for (
 	[ 'postgres', "passage_headline(left(body, 100000000), substr(body, 17, 100000000))" ],
 	[ 'postgres', "recursive_shingles(left(body, 100000000))" ],
 	# Corpora of 300 MB: the same documents again and again, the parts of one, and periodic text.
-	[
-		'postgres',
-		"(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, block FROM part, generate_series(1, 300)'))"
-	],
+	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, block FROM part, generate_series(1, 300)'))" ],
 	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, repeat(block, 300) FROM part'))" ],
 	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, repeat(''a'', 300000000)'))" ],
 	# Texts without any passage to find.
@@ -94,8 +82,7 @@ for (
 
 # The session continues, and a text may have more distinct features than fit into memory at once.
 my $distinct = "(SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000000) AS i)";
-my ($code, $out, $err) = run_psql(
-	$node, 'postgres', qq{
+my ($code, $out, $err) = run_psql($node, 'postgres', qq{
 	\\set ON_ERROR_STOP off
 	SELECT CASE WHEN pg_cancel_backend(pg_backend_pid()) THEN simhash(body, 'char:8') END FROM $huge;
 	\\set ON_ERROR_STOP on

@@ -35,8 +35,7 @@ $session->query(
 	CREATE TABLE sparse (id integer, si bit(200), grp integer GENERATED ALWAYS AS (id % 3) STORED);
 	CREATE INDEX sparse_hamming ON sparse USING hamming (si, grp) WITH (trees = } . $trees[1] . q{);
 	-- A second column, whose values have very different numbers of rows.
-	CREATE TABLE part (id integer, si bigint, grp integer GENERATED ALWAYS AS (nullif(id % 40 / 8 * (id % 3), 2))
-		STORED);
+	CREATE TABLE part (id integer, si bigint, grp integer GENERATED ALWAYS AS (nullif(id % 40 / 8 * (id % 3), 2)) STORED);
 	CREATE INDEX part_hamming ON part USING hamming (si, grp);
 	SET jit = off;
 	SET max_parallel_workers_per_gather = 0;
@@ -62,13 +61,11 @@ $session->query(
 
 	-- A string of bits whose words are fingerprints, the first also the others in one of three.
 	CREATE FUNCTION any_code() RETURNS bit LANGUAGE sql VOLATILE AS $$
-		SELECT (a::bit(64) || (CASE WHEN random() < 0.3 THEN a ELSE b END)::bit(64) || (a %
-			3)::integer::bit(2))::bit(130)
+		SELECT (a::bit(64) || (CASE WHEN random() < 0.3 THEN a ELSE b END)::bit(64) || (a % 3)::integer::bit(2))::bit(130)
 		FROM (SELECT any_fingerprint() AS a, any_fingerprint() AS b) AS two $$;
 
 	CREATE FUNCTION any_code_query() RETURNS bit LANGUAGE sql VOLATILE AS $$
-		SELECT (a::bit(64) || (CASE WHEN random() < 0.5 THEN a ELSE b END)::bit(64) || (a %
-			3)::integer::bit(2))::bit(130)
+		SELECT (a::bit(64) || (CASE WHEN random() < 0.5 THEN a ELSE b END)::bit(64) || (a % 3)::integer::bit(2))::bit(130)
 		FROM (SELECT any_query() AS a, any_query() AS b) AS two $$;
 
 	CREATE FUNCTION any_sparse_code() RETURNS bit LANGUAGE sql VOLATILE AS $$
@@ -93,8 +90,7 @@ $session->query(
 
 	-- How many values two answers have, and the first place at which they differ; NULL if they are the same.
 	CREATE FUNCTION first_difference(by_scan text[], other text[]) RETURNS text LANGUAGE sql AS $$
-		SELECT format('%s values, by scan %s; at place %s %s, by scan %s', coalesce(cardinality(other), 0),
-			coalesce(cardinality(by_scan), 0),
+		SELECT format('%s values, by scan %s; at place %s %s, by scan %s', coalesce(cardinality(other), 0), coalesce(cardinality(by_scan), 0),
 			place, coalesce(other[place], 'NULL'), coalesce(by_scan[place], 'NULL'))
 		FROM generate_series(1, greatest(cardinality(by_scan), cardinality(other))) AS place
 		WHERE other[place] IS DISTINCT FROM by_scan[place] ORDER BY place LIMIT 1 $$;
@@ -134,16 +130,14 @@ $session->query(
 			END IF;
 			IF by_scan IS DISTINCT FROM by_index OR by_scan IS DISTINCT FROM by_plain_scan THEN
 				RETURN format('%s, work_mem %s: %s', asked, current_setting('work_mem'), coalesce(
-					'by index ' || first_difference(by_scan, by_index), 'by its plain scan ' ||
-						first_difference(by_scan, by_plain_scan)));
+					'by index ' || first_difference(by_scan, by_index), 'by its plain scan ' || first_difference(by_scan, by_plain_scan)));
 			END IF;
 		END LOOP;
 		RETURN NULL;
 	END $$;
 
 	-- About two strings of a number of bits, with each radius that is a multiple of the step behind the first.
-	CREATE FUNCTION disagreements(q text, other text, bits integer, first integer, step integer, VARIADIC indexes
-		text[])
+	CREATE FUNCTION disagreements(q text, other text, bits integer, first integer, step integer, VARIADIC indexes text[])
 		RETURNS SETOF text LANGUAGE plpgsql AS $$
 	DECLARE
 		condition text;
@@ -155,24 +149,17 @@ $session->query(
 		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
 			ORDER BY hamming(si, %1$s) LIMIT %2$s) AS n', q, floor(random() * 3000)), VARIADIC indexes);
 		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
-			WHERE hamming(si, %1$s) < %2$s ORDER BY hamming(si, %1$s)) AS
-				n', q, floor(random() * bits)), VARIADIC indexes);
+			WHERE hamming(si, %1$s) < %2$s ORDER BY hamming(si, %1$s)) AS n', q, floor(random() * bits)), VARIADIC indexes);
 		RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
-			WHERE hamming(si, %3$s) < %2$s ORDER BY hamming(si, %1$s)) AS
-				n', q, floor(random() * bits), other), VARIADIC indexes);
+			WHERE hamming(si, %3$s) < %2$s ORDER BY hamming(si, %1$s)) AS n', q, floor(random() * bits), other), VARIADIC indexes);
 		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(si, %s) < %s AND hamming(si, %s) < %s',
 			q, floor(random() * bits), other, floor(random() * bits)), VARIADIC indexes);
-		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE si = %s', q), VARIADIC
-			indexes);
+		RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE si = %s', q), VARIADIC indexes);
 		-- What codes of up to 64 bits are answered with, without the table.
-		FOREACH condition IN ARRAY ARRAY[format('hamming(si, %s) <= %s', q, first), format('hamming(si, %s) <= %s', q,
-			bits / 3),
-			format('hamming(si, %s) <= %s AND hamming(si, %s) < %s', q, bits / 2, other, floor(random() * bits)),
-				'si IS NULL', 'si IS NOT NULL'] LOOP
-			RETURN NEXT disagreement(format('SELECT array_agg(si ORDER BY si) FROM document WHERE %s', condition),
-				VARIADIC indexes);
-			RETURN NEXT disagreement(format('SELECT ARRAY[count(*)] FROM document WHERE %s', condition), VARIADIC
-				indexes);
+		FOREACH condition IN ARRAY ARRAY[format('hamming(si, %s) <= %s', q, first), format('hamming(si, %s) <= %s', q, bits / 3),
+			format('hamming(si, %s) <= %s AND hamming(si, %s) < %s', q, bits / 2, other, floor(random() * bits)), 'si IS NULL', 'si IS NOT NULL'] LOOP
+			RETURN NEXT disagreement(format('SELECT array_agg(si ORDER BY si) FROM document WHERE %s', condition), VARIADIC indexes);
+			RETURN NEXT disagreement(format('SELECT ARRAY[count(*)] FROM document WHERE %s', condition), VARIADIC indexes);
 		END LOOP;
 		RETURN NEXT disagreement(format('SELECT array_agg(si ORDER BY si) FROM (SELECT si FROM document ORDER BY hamming(si, %s)) AS n', q), VARIADIC indexes);
 	END $$;
@@ -182,19 +169,16 @@ $session->query(
 		SELECT disagreements(format('%L::bigint', any_query()), format('%L::bigint', any_query()), 64,
 			question, questions, 'document_gist', 'twin_hamming') $$;
 	CREATE FUNCTION disagreements_of_short(question integer, questions integer) RETURNS SETOF text LANGUAGE sql AS $$
-		SELECT disagreements(format('%L::bit(40)', any_query()::bit(40)), format('%L::bit(40)', any_query()::bit(40)),
-			40,
+		SELECT disagreements(format('%L::bit(40)', any_query()::bit(40)), format('%L::bit(40)', any_query()::bit(40)), 40,
 			question, questions, 'short_hamming') $$;
 	CREATE FUNCTION disagreements_of_codes(question integer, questions integer) RETURNS SETOF text LANGUAGE sql AS $$
 		SELECT disagreements(format('%L::bit(130)', q), format('%L::bit(130)', any_code_query()), 130,
 			4 * question + floor(random() * 4)::integer, 4 * questions, 'code_hamming')
 		FROM (SELECT any_code_query() AS q) AS one $$;
 
-	CREATE FUNCTION disagreements_of_sparse(question integer, questions integer) RETURNS SETOF text LANGUAGE plpgsql AS
-		$$
+	CREATE FUNCTION disagreements_of_sparse(question integer, questions integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
 	DECLARE
-		q text := format('%L::bit(200)', CASE WHEN question % 2 = 0 THEN repeat('0', 200)::bit(200) ELSE
-			any_sparse_code() END);
+		q text := format('%L::bit(200)', CASE WHEN question % 2 = 0 THEN repeat('0', 200)::bit(200) ELSE any_sparse_code() END);
 		other text := format('%L::bit(200)', any_sparse_code());
 		grp text := (ARRAY['', 'AND grp = 1'])[1 + question % 2];
 	BEGIN
@@ -209,8 +193,7 @@ $session->query(
 	END $$;
 
 	-- Of one value of the second column.
-	CREATE FUNCTION disagreements_of_parts(question integer, questions integer) RETURNS SETOF text LANGUAGE plpgsql AS
-		$$
+	CREATE FUNCTION disagreements_of_parts(question integer, questions integer) RETURNS SETOF text LANGUAGE plpgsql AS $$
 	DECLARE
 		q text := format('%L::bigint', any_query());
 		grp text;
@@ -221,10 +204,8 @@ $session->query(
 					grp, q, radius), 'part_hamming');
 			END LOOP;
 			RETURN NEXT disagreement(format('SELECT array_agg(d) FROM (SELECT hamming(si, %1$s) AS d FROM document
-				WHERE %3$s ORDER BY hamming(si, %1$s) LIMIT %2$s) AS
-					n', q, floor(random() * 100), grp), 'part_hamming');
-			RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE %s AND si IS NULL',
-				grp), 'part_hamming');
+				WHERE %3$s ORDER BY hamming(si, %1$s) LIMIT %2$s) AS n', q, floor(random() * 100), grp), 'part_hamming');
+			RETURN NEXT disagreement(format('SELECT array_agg(id ORDER BY id) FROM document WHERE %s AND si IS NULL', grp), 'part_hamming');
 		END LOOP;
 	END $$;
 });
@@ -248,11 +229,8 @@ my @operations = (
 	 DELETE FROM short WHERE random() < 0.1;
 	 DELETE FROM part WHERE NOT EXISTS (SELECT FROM document AS d WHERE d.id = part.id); DELETE FROM code WHERE random() < 0.1',
 	'VACUUM document; VACUUM twin; VACUUM short; VACUUM code; VACUUM part; VACUUM sparse',
-	'REINDEX INDEX document_gist; REINDEX INDEX twin_hamming; REINDEX INDEX short_hamming; REINDEX INDEX '
-	  . 'code_hamming; REINDEX INDEX part_hamming; REINDEX INDEX sparse_hamming',
-	join(';',
-		(map { "DELETE FROM $_ WHERE hashint4(id) % 8 <> 0" } 'document', 'twin', 'short', 'code', 'part'),
-		(map { "VACUUM $_" } 'document', 'twin', 'short', 'code', 'part')));
+	'REINDEX INDEX document_gist; REINDEX INDEX twin_hamming; REINDEX INDEX short_hamming; REINDEX INDEX code_hamming; REINDEX INDEX part_hamming; REINDEX INDEX sparse_hamming',
+	join(';', (map { "DELETE FROM $_ WHERE hashint4(id) % 8 <> 0" } 'document', 'twin', 'short', 'code', 'part'), (map { "VACUUM $_" } 'document', 'twin', 'short', 'code', 'part')));
 my @weights = (0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5);
 
 srand($seed);
@@ -268,13 +246,9 @@ for my $round (1 .. $rounds)
 		@choice = grep { $_ != 5 } @choice if $chosen == 5;
 		$session->query($_) for split /;/, $operation;
 	}
-	for my $function (
-		'disagreements', 'disagreements_of_short', 'disagreements_of_codes', 'disagreements_of_parts',
-		'disagreements_of_sparse')
+	for my $function ('disagreements', 'disagreements_of_short', 'disagreements_of_codes', 'disagreements_of_parts', 'disagreements_of_sparse')
 	{
-		my $answer = ask($session,
-				"SELECT count(*), string_agg(d, E'\\n') FROM generate_series(0, $queries - 1) AS n, $function(n, "
-			  . "$queries) AS d");
+		my $answer = ask($session, "SELECT count(*), string_agg(d, E'\\n') FROM generate_series(0, $queries - 1) AS n, $function(n, $queries) AS d");
 		my ($count, $differences) = split /\|/, $answer, 2;
 		$compared += $count;
 		is($differences, '', "$function in round $round of seed $seed");
@@ -284,8 +258,7 @@ for my $round (1 .. $rounds)
 		my $rows = ask($session, "SELECT count(*) FROM $table");
 		cmp_ok($rows, '>', 150, "$rows rows of $table are left");
 	}
-	is(ask($session, "SELECT * FROM hamming_index_check('$_', true)"), '', "$_ is sound")
-	  for 'twin_hamming', 'short_hamming', 'code_hamming', 'part_hamming', 'sparse_hamming';
+	is(ask($session, "SELECT * FROM hamming_index_check('$_', true)"), '', "$_ is sound") for 'twin_hamming', 'short_hamming', 'code_hamming', 'part_hamming', 'sparse_hamming';
 }
 cmp_ok($compared, '>=', (65 + 41 + 31 + 3 * 16 * $queries) * $rounds, "$compared comparisons");
 $session->quit;

@@ -13,18 +13,16 @@ use PostgreSQL::Test::Utils;
 use QueryGenerator;
 
 use constant BATCH => 50;
-use constant ROWS => 600;
+use constant ROWS  => 600;
 
 my $seed = $ENV{SEED} // int rand 2**31;
 my $queries = $ENV{QUERIES} // 1000;
 diag("seed $seed");
 
 my %ways = (
-	'by index' =>
-	  "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off;",
+	'by index' => "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off;",
 	'by near join' => "SET search_path = ours, public; SET enable_nestloop = off;",
-	'by scan' =>
-	  "SET search_path = ours, public; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
+	'by scan' => "SET search_path = ours, public; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
 	'by arithmetic' => "SET search_path = arithmetic, public;");
 
 my ($generator, $node);
@@ -35,8 +33,7 @@ sub begin
 	my ($kind) = @_;
 	$generator = QueryGenerator->new($seed, $kind);
 	$node = start_node("generated_$kind");
-	$node->safe_psql('postgres',
-		'DROP EXTENSION simhash_pg; CREATE TABLE base (n, grp, si, other) AS VALUES ' . $generator->rows(ROWS));
+	$node->safe_psql('postgres', 'DROP EXTENSION simhash_pg; CREATE TABLE base (n, grp, si, other) AS VALUES ' . $generator->rows(ROWS));
 	my $tables = slurp_file(dirname(__FILE__) . '/generated_queries.sql');
 	$tables = of_bits($tables) if $kind eq 'bits';
 	$node->safe_psql('postgres', $tables);
@@ -53,8 +50,7 @@ sub of_bits
 	# There are no constraints on balls of strings of bits.
 	$tables =~ s/hamming_ball\((\w+), \d+\)/$1/g;
 	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/USING hamming (si, grp)/g;
-	$tables =~
-	  s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
+	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
 	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
 	# Takes each choice of trees in turn. An index on an expression has only one.
 	my $index = 0;
@@ -63,8 +59,7 @@ sub of_bits
 		my $trees = $create =~ /hamming \(\(/ ? 'whole' : (qw(words both whole))[ $index++ % 3 ];
 		return "WITH (trees = $trees" . ($is_half_full ? ', fillfactor = 50)' : ')');
 	};
-	$tables =~
-	  s/^(\s*CREATE INDEX .* USING hamming .*?)( WITH \(fillfactor = 50\))?( WHERE .*)?;$/"$1 " . $with->($1, $2) . ($3 \/\/ '') . ';'/gme;
+	$tables =~ s/^(\s*CREATE INDEX .* USING hamming .*?)( WITH \(fillfactor = 50\))?( WHERE .*)?;$/"$1 " . $with->($1, $2) . ($3 \/\/ '') . ';'/gme;
 	return $tables;
 }
 
@@ -93,8 +88,7 @@ sub script
 	for my $text (@{ $query->{statements} })
 	{
 		my $statement = statement($text, $way);
-		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n"
-		  if $shows_plan && $statement !~ /^(PREPARE|FETCH|MOVE|SET)/;
+		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n" if $shows_plan && $statement !~ /^(PREPARE|FETCH|MOVE|SET)/;
 		$script .= "\\echo \@answer\n$statement;\n\\echo \@state :SQLSTATE\n";
 	}
 	return $script . "ROLLBACK;\nDEALLOCATE ALL;\n";
@@ -104,9 +98,7 @@ sub script
 sub answers
 {
 	my ($way, @batch) = @_;
-	my $script =
-		"$ways{$way}\nSET jit = off; SET statement_timeout = '"
-	  . SECONDS_OF_PATIENCE . "s';\n"
+	my $script = "$ways{$way}\nSET jit = off; SET statement_timeout = '" . SECONDS_OF_PATIENCE . "s';\n"
 	  . "\\pset null ~\n\\set ON_ERROR_ROLLBACK on\n\\set VERBOSITY sqlstate\n"
 	  . join '', map { "\\echo \@query\n" . script($_, $way) } @batch;
 	my ($out, $err);
@@ -139,13 +131,9 @@ sub report
 	my ($query, $way, $answer, $truth) = @_;
 	my $too_many = beyond($answer->{answer}, $truth);
 	my $missing = beyond($truth, $answer->{answer});
-	return
-		"DIFFERENT $way:\n$ways{$way}\nBEGIN; "
-	  . settings($query, $way)
-	  . join('', map { "$_;\n" } @{ $query->{statements} })
-	  . "ROLLBACK; DEALLOCATE ALL;\n"
-	  . ($too_many || $missing ? "not by arithmetic:\n${too_many}by arithmetic alone:\n$missing" : "in another order\n")
-	  . $answer->{plan};
+	return "DIFFERENT $way:\n$ways{$way}\nBEGIN; " . settings($query, $way)
+	  . join('', map { "$_;\n" } @{ $query->{statements} }) . "ROLLBACK; DEALLOCATE ALL;\n"
+	  . ($too_many || $missing ? "not by arithmetic:\n${too_many}by arithmetic alone:\n$missing" : "in another order\n") . $answer->{plan};
 }
 
 # The first lines that one text has more often than another.
@@ -162,8 +150,7 @@ sub beyond
 sub indexes
 {
 	my ($plan) = @_;
-	return $plan =~
-	  /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|<~>|<\^>)/g;
+	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|<~>|<\^>)/g;
 }
 
 # The forms of which the plan does not contain the index: with constants, and with parameters in a generic plan.
@@ -173,11 +160,8 @@ sub forms_without_index
 	my $print = $generator->literal('fingerprint', $generator->{centers}[0]);
 	my @all = qw(within line wrapped falling);
 	my @known = map { [ $_, "EXPLAIN (COSTS OFF) $_" ] } $generator->forms($print, 3, @all, 'known');
-	my @generic =
-	  map { [ $_, "PREPARE f ($type, integer) AS $_; EXPLAIN (COSTS OFF) EXECUTE f ($print, 3); DEALLOCATE f" ] }
-	  $generator->forms('$1', '$2', @all);
-	my $script = "$ways{'by index'}\nSET plan_cache_mode = force_generic_plan;\n" . join '',
-	  map { "\\echo \@plan\n$_->[1];\n" } @known, @generic;
+	my @generic = map { [ $_, "PREPARE f ($type, integer) AS $_; EXPLAIN (COSTS OFF) EXECUTE f ($print, 3); DEALLOCATE f" ] } $generator->forms('$1', '$2', @all);
+	my $script = "$ways{'by index'}\nSET plan_cache_mode = force_generic_plan;\n" . join '', map { "\\echo \@plan\n$_->[1];\n" } @known, @generic;
 	my (undef, @plans) = split /^\@plan\n/m, $node->safe_psql('postgres', $script);
 	is(scalar @plans, @known + @generic, "$type: every form has a plan");
 	return map { $_->[0] } grep { !indexes(shift @plans) } @known, @generic;
@@ -194,7 +178,6 @@ for my $kind ('bigint', 'bits')
 	my $rechecks = 0;
 	my $by_inner = 0;
 	my $done = 0;
-
 	while ($done < $queries)
 	{
 		my @batch = map { $generator->query } 1 .. BATCH;
@@ -208,10 +191,9 @@ for my $kind ('bigint', 'bits')
 			$with_index++ if @used;
 			$indexes{$_}++ for @used;
 			$index_only++ if $index->{plan} =~ /Index Only Scan using (?:hamming|several|partition|inheritance)_idx/;
-			$by_inner++ if $index->{plan}   =~ /Group Key: \S+\.ctid\n/;
+			$by_inner++ if $index->{plan} =~ /Group Key: \S+\.ctid\n/;
 			$joins{$_}++ for $answers{'by near join'}[$n]{plan} =~ /Custom Scan \((Near [\w ]*Join)\)/g;
-			$rechecks++ if $answers{'by near join'}[$n]{plan}   =~ /Near Cond: .* AND /;
-
+			$rechecks++ if $answers{'by near join'}[$n]{plan} =~ /Near Cond: .* AND /;
 			for my $part (QueryGenerator::counted($query))
 			{
 				$generated{$part}++;
@@ -219,7 +201,7 @@ for my $kind ('bigint', 'bits')
 			}
 			my $truth = $answers{'by arithmetic'}[$n]{answer};
 			$states{$_}++ for $truth =~ /^-- (\w+)/mg;
-			$with_rows++ if $truth   =~ /^[^-]/m;
+			$with_rows++ if $truth =~ /^[^-]/m;
 			for my $way ('by index', 'by near join', 'by scan')
 			{
 				my $answer = $answers{$way}[$n];
@@ -236,20 +218,15 @@ for my $kind ('bigint', 'bits')
 	note(sprintf '%5d of %5d with an index: %s', $by_index{$_} // 0, $generated{$_}, $_) for sort keys %generated;
 
 	# A test that compares scans with scans, or nothing with nothing, shows nothing.
-  SKIP:
+	SKIP:
 	{
 		skip 'too few queries to cover everything', 1 if $queries < 1000;
 		cmp_ok($with_index, '>', $done * 0.5, 'most queries used an index for distances');
 		cmp_ok($with_rows, '>', $done * 0.5, 'most found rows');
 		cmp_ok($states{'00000'}, '>', 0.9 * sum(values %states), 'most statements are no errors');
-		my @kinds = $node->safe_psql('postgres',
-			q{SELECT DISTINCT split_part(relname, '_idx', 1) FROM pg_class WHERE relkind = 'i' AND relname LIKE '%\_idx%'}
-		) =~ /\w+/g;
+		my @kinds = $node->safe_psql('postgres', q{SELECT DISTINCT split_part(relname, '_idx', 1) FROM pg_class WHERE relkind = 'i' AND relname LIKE '%\_idx%'}) =~ /\w+/g;
 		is_deeply([ grep { !$indexes{$_} } @kinds ], [], 'every kind of index was used');
-		is_deeply(
-			[ sort keys %joins ],
-			[ sort map { "Near ${_}Join" } '', 'Anti ', 'Full ', 'Left ', 'Right ', 'Semi ' ],
-			'every kind of near join was used');
+		is_deeply([ sort keys %joins ], [ sort map { "Near ${_}Join" } '', 'Anti ', 'Full ', 'Left ', 'Right ', 'Semi ' ], 'every kind of near join was used');
 		cmp_ok($index_only, '>', 0, "$index_only by an index alone") if $kind eq 'bigint';
 		cmp_ok($rechecks, '>', 0, "$rechecks of them with a recheck");
 		cmp_ok($by_inner, '>', 0, "$by_inner with EXISTS from the inner side");

@@ -11,8 +11,7 @@ my @pages = map { { name => $_, text => read_page($_) } } qw(docs/reference.md d
 my $reference = join '', map { $_->{text} } @pages;
 
 # Everything but functions: their names, and the symbols of operators.
-my $names = $node->safe_psql(
-	'postgres', q{
+my $names = $node->safe_psql('postgres', q{
 	SELECT DISTINCT coalesce(oprname, opcname, amname, typname)
 	FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg'
 		LEFT JOIN pg_operator ON d.classid = 'pg_operator'::regclass AND pg_operator.oid = d.objid
@@ -26,8 +25,7 @@ for my $name (split /\n/, $names)
 }
 
 # Functions with the names of their parameters. Nobody can call one that takes an internal value.
-my $functions = $node->safe_psql(
-	'postgres', q{
+my $functions = $node->safe_psql('postgres', q{
 	SELECT proname || ' ' || CASE WHEN 'internal'::regtype = ANY (proargtypes) THEN ''
 		ELSE coalesce(array_to_string(proargnames[1:pronargs], ' '), '') END
 	FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
@@ -40,18 +38,12 @@ for my $function (split /\n/, $functions)
 }
 
 # A configuration parameter, with its type and its default.
-my $parameters = $node->safe_psql(
-	'postgres', q{LOAD 'simhash_pg';
-	SELECT name || ' ' || replace(vartype, 'bool', 'boolean') || ' ' || boot_val FROM pg_settings WHERE name LIKE
-		'simhash\_pg.%' ORDER BY 1}
-);
+my $parameters = $node->safe_psql('postgres', q{LOAD 'simhash_pg';
+	SELECT name || ' ' || replace(vartype, 'bool', 'boolean') || ' ' || boot_val FROM pg_settings WHERE name LIKE 'simhash\_pg.%' ORDER BY 1});
 for my $parameter (split /\n/, $parameters)
 {
 	my ($name, $type, $default) = split / /, $parameter;
-	like(
-		$reference,
-		qr/^- `\Q$name\E` \(`\Q$type\E`\):(?:(?!^- ).)*The default is `\Q$default\E`/ms,
-		"$name is in the reference");
+	like($reference, qr/^- `\Q$name\E` \(`\Q$type\E`\):(?:(?!^- ).)*The default is `\Q$default\E`/ms, "$name is in the reference");
 }
 
 # An empty line ends a table: rows after it have no header, and are shown as plain text.

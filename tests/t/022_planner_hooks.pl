@@ -97,12 +97,10 @@ for my $kind (sort keys %kinds)
 	print $file $source;
 	close $file;
 	system('cc', '-shared', '-fPIC', '-O1', "-I$headers", qq(-DNAME="$kind"), (map { "-D$_" } split / /, $kinds{$kind}),
-		'-o', "$folder/$kind.so", "$folder/$kind.c") == 0
-	  or die "cannot compile $kind.c";
+		'-o', "$folder/$kind.so", "$folder/$kind.c") == 0 or die "cannot compile $kind.c";
 }
 
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE TABLE document (id integer PRIMARY KEY, si bigint);
 	INSERT INTO document SELECT i, hashint8extended(i, 1) FROM generate_series(1, 20000) AS i;
 	CREATE INDEX ON document USING hamming (si);
@@ -112,10 +110,9 @@ $node->safe_psql(
 my $right;
 
 # The libraries in the order in which they are loaded. The last one is called first.
-for my $order (
-	'simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,polite',
-	'polite,simhash_pg', 'simhash_pg,insistent', 'insistent,simhash_pg', 'polite,simhash_pg,insistent',
-	'polite,simhash_pg,rude', 'rude,simhash_pg,polite')
+for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,polite', 'polite,simhash_pg',
+	'simhash_pg,insistent', 'insistent,simhash_pg', 'polite,simhash_pg,insistent', 'polite,simhash_pg,rude',
+	'rude,simhash_pg,polite')
 {
 	my @loads = map { 'LOAD ' . ($_ eq 'simhash_pg' ? "'simhash_pg'" : "'$folder/$_.so'") } split /,/, $order;
 	# The queries are planned one after the other, each for several relations, which detects a hook that is lost, is
@@ -137,22 +134,11 @@ for my $order (
 	is($near, $is_hidden ? 0 : 2, "$order: near joins") or diag($plans);
 
 	# So do joins without a table. If a hook that was loaded later hides ours, another plan finds the same rows.
-	my $few =
-		'SELECT count(*) FROM (SELECT * FROM document WHERE id <= 200) AS a JOIN (SELECT * FROM document WHERE id > '
-	  . '150) AS b ON hamming(a.si, b.si) <= 20';
-	my $arrays =
-		'WITH a AS MATERIALIZED (SELECT * FROM document WHERE id <= 400), b AS MATERIALIZED (SELECT * FROM document '
-	  . 'WHERE id % 40 = 0) SELECT count(*) FROM a JOIN b ON hamming(a.si, b.si) <= 20';
-	my $tableless =
-		'SELECT count(*) FROM generate_series(1, 500::bigint) AS a (si) JOIN generate_series(300, 900::bigint) AS b '
-	  . '(si) ON hamming(a.si, b.si) <= 2';
-	my $exists =
-		'SELECT count(*) FROM document AS a WHERE NOT EXISTS (SELECT FROM document AS b WHERE a.id > b.id AND '
-	  . 'hamming(a.si, b.si) <= 9)';
-	(undef, $plans) = run_psql(
-		$node, 'postgres', join ";\n", @loads,
-		'SET enable_nestloop = off',
-		("EXPLAIN (COSTS OFF) $tableless") x 2);
+	my $few = 'SELECT count(*) FROM (SELECT * FROM document WHERE id <= 200) AS a JOIN (SELECT * FROM document WHERE id > 150) AS b ON hamming(a.si, b.si) <= 20';
+	my $arrays = 'WITH a AS MATERIALIZED (SELECT * FROM document WHERE id <= 400), b AS MATERIALIZED (SELECT * FROM document WHERE id % 40 = 0) SELECT count(*) FROM a JOIN b ON hamming(a.si, b.si) <= 20';
+	my $tableless = 'SELECT count(*) FROM generate_series(1, 500::bigint) AS a (si) JOIN generate_series(300, 900::bigint) AS b (si) ON hamming(a.si, b.si) <= 2';
+	my $exists = 'SELECT count(*) FROM document AS a WHERE NOT EXISTS (SELECT FROM document AS b WHERE a.id > b.id AND hamming(a.si, b.si) <= 9)';
+	(undef, $plans) = run_psql($node, 'postgres', join ";\n", @loads, 'SET enable_nestloop = off', ("EXPLAIN (COSTS OFF) $tableless") x 2);
 	$near = () = $plans =~ /Near Join/g;
 	is($near, $is_hidden ? 0 : 2, "$order: near joins without a table") or diag($plans);
 	($status, my $counts, $err) = run_psql($node, 'postgres', join ";\n", @loads, $few, $arrays, $tableless, $exists);
@@ -165,31 +151,14 @@ for my $order (
 	shift @others while grep { $_ eq 'rude' } @others[ 1 .. $#others ];
 	for my $kind (@others)
 	{
-		(undef, my $calls, $err) = run_psql(
-			$node,
-			'postgres',
-			join(";\n",
-				@loads,
+		(undef, my $calls, $err) = run_psql($node, 'postgres', join(";\n", @loads,
 				'SELECT id FROM document WHERE hamming(si, 42) <= 3',
 				"SET $kind.calls = 0",
-				'SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1')
-			  . ";\n\\t\n\\a\nSHOW $kind.calls;\n");
+				'SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1') . ";\n\\t\n\\a\nSHOW $kind.calls;\n");
 		my ($last) = $calls =~ /(\d+)\s*\z/;
 		is($last, 2, "$order: $kind is called once for each relation") or diag($calls . $err);
-		(undef, $calls) = run_psql(
-			$node,
-			'postgres',
-			join(";\n",
-				@loads,
-				"EXPLAIN (COSTS OFF) $join",
-				"SET $kind.joins = 0",
-				"SET $kind.paths = 0",
-				"EXPLAIN (COSTS OFF) $join")
-			  . ";\n\\t\n\\a\nSHOW $kind.joins;\nSHOW $kind.paths;\n");
-		is_deeply(
-			[ $calls =~ /(\d+)\s+(\d+)\s*\z/ ],
-			[ 2, 2 ],
-			"$order: $kind is called for each order of the join, and for the paths of each table") or diag($calls);
+		(undef, $calls) = run_psql($node, 'postgres', join(";\n", @loads, "EXPLAIN (COSTS OFF) $join", "SET $kind.joins = 0", "SET $kind.paths = 0", "EXPLAIN (COSTS OFF) $join") . ";\n\\t\n\\a\nSHOW $kind.joins;\nSHOW $kind.paths;\n");
+		is_deeply([ $calls =~ /(\d+)\s+(\d+)\s*\z/ ], [ 2, 2 ], "$order: $kind is called for each order of the join, and for the paths of each table") or diag($calls);
 	}
 }
 

@@ -24,16 +24,12 @@ system_or_bail('mkdir', '-p', 'target/debug/deps');
 is(prepare(), 'exit 0: ', 'after a build and the tests of the crates');
 append_to_file('target/release/deps/of_root', '');
 chmod 0444, 'target/release/deps/of_root';
-like(
-	prepare(),
-	qr/^exit 1: target\/release\/deps\/of_root belongs to .* sudo chown -R \w+ target, and call make without sudo$/,
+like(prepare(), qr/^exit 1: target\/release\/deps\/of_root belongs to .* sudo chown -R \w+ target, and call make without sudo$/,
 	'after sudo make');
 unlink 'target/release/deps/of_root';
 
 has_rust('1.63.0');
-like(prepare(),
-	qr/^exit 1: Rust 1\.63\.0 is too old, \Q$wanted\E or later is needed: rustup update, or sudo apt-get update/,
-	'an old Rust');
+like(prepare(), qr/^exit 1: Rust 1\.63\.0 is too old, \Q$wanted\E or later is needed: rustup update, or sudo apt-get update/, 'an old Rust');
 has_rust('');
 like(prepare(), qr/^exit 1: missing: Rust \Q$wanted\E or later .*Packages need none: docs\/installing\.md$/, 'no Rust');
 
@@ -43,34 +39,22 @@ like(prepare(), qr/^exit 1: missing: Rust \Q$wanted\E or later .*Packages need n
 	my %missing = (
 		fuzz => 'gcc libc6-dev g\+\+',
 		miri => 'gcc libc6-dev',
-		postgresql =>
-		  'gcc libc6-dev make bison flex pkg-config (liblz4-dev )?libipc-run-perl curl ca-certificates bzip2 xz-utils( debian-archive-keyring)?',
+		postgresql => 'gcc libc6-dev make bison flex pkg-config (liblz4-dev )?libipc-run-perl curl ca-certificates bzip2 xz-utils( debian-archive-keyring)?',
 		debian => 'debootstrap( debian-archive-keyring)?');
-	like(
-		outcome('tools/packages/prepare', $_),
-		qr/^exit 1: missing \(by their Debian names\): $missing{$_}$/,
-		"prepare $_") for sort keys %missing;
-	for my $manager (
-		[ 'dnf', 'missing: dnf install gcc glibc-devel gcc-c\+\+' ],
-		[ 'apk', 'missing; as root: apk add gcc musl-dev g\+\+' ])
+	like(outcome('tools/packages/prepare', $_), qr/^exit 1: missing \(by their Debian names\): $missing{$_}$/, "prepare $_")
+	  for sort keys %missing;
+	for my $manager (['dnf', 'missing: dnf install gcc glibc-devel gcc-c\+\+'], ['apk', 'missing; as root: apk add gcc musl-dev g\+\+'])
 	{
 		script_in($ENV{PATH}, $manager->[0], 'exit 1');
-		like(
-			outcome('tools/packages/prepare', 'fuzz'),
-			qr/^exit 1: $manager->[1]$/,
-			"prepare fuzz where there is $manager->[0]");
+		like(outcome('tools/packages/prepare', 'fuzz'), qr/^exit 1: $manager->[1]$/, "prepare fuzz where there is $manager->[0]");
 		unlink "$ENV{PATH}/$manager->[0]";
 	}
 }
 
 my $home = PostgreSQL::Test::Utils::tempdir;
-like(explain_failure($home), qr/^exit 1: missing: crates, and they cannot be downloaded; .* see docs\/installing\.md$/,
-	'no network');
+like(explain_failure($home), qr/^exit 1: missing: crates, and they cannot be downloaded; .* see docs\/installing\.md$/, 'no network');
 chmod 0555, $home;
-like(
-	explain_failure($home),
-	qr/^exit 1: cargo keeps crates in \Q$home\E, and \w+ cannot write to \Q$home\E: /,
-	'a cargo of somebody else');
+like(explain_failure($home), qr/^exit 1: cargo keeps crates in \Q$home\E, and \w+ cannot write to \Q$home\E: /, 'a cargo of somebody else');
 chmod 0755, $home;
 script("cargo", 'exit 0');
 is(explain_failure($home), 'exit 1: ', 'the compiler has said why');
@@ -85,11 +69,8 @@ sub sudo_install
 	my $bin_of_root = PostgreSQL::Test::Utils::tempdir;
 	mkdir "$place/$_" for 'share', 'share/extension', 'lib';
 	script_in($bin_of_root, 'id', '[ "$1" = -u ] && echo 0');
-	script_in($bin_of_root, 'pg_config',
-		qq{case \$1 in --version) echo "PostgreSQL 17.2 (of the test)" ;; --sharedir) echo $place/share ;; --pkglibdir) echo $place/lib ;; esac}
-	);
-	script_in($bin_of_root, 'pg_lsclusters',
-		q{printf '%s\n' '15 main 5432 down postgres' '17 main 5433 down postgres' '17 other 5434 online postgres'});
+	script_in($bin_of_root, 'pg_config', qq{case \$1 in --version) echo "PostgreSQL 17.2 (of the test)" ;; --sharedir) echo $place/share ;; --pkglibdir) echo $place/lib ;; esac});
+	script_in($bin_of_root, 'pg_lsclusters', q{printf '%s\n' '15 main 5432 down postgres' '17 main 5433 down postgres' '17 other 5434 online postgres'});
 	script_in($bin_of_root, 'stat', 'echo 1000');
 	local $ENV{PATH} = "$bin_of_root:$ENV{PATH}";
 	local $ENV{SUDO_USER} = 'anna';
@@ -99,47 +80,27 @@ sub sudo_install
 
 	my $make = sub { return outcome('make', '--no-print-directory', @_) };
 	my $without = qr/Run make install without sudo: it builds, and calls sudo itself to copy\. make: \*\*\*/;
-	like(
-		$make->('install'),
-		qr/^exit 2: sudo make install only copies the extension, and it has not been built\. $without/,
-		'sudo: not built');
+	like($make->('install'), qr/^exit 2: sudo make install only copies the extension, and it has not been built\. $without/, 'sudo: not built');
 
 	append_to_file('target/release/libsimhash_pg.so', 'library');
-	append_to_file("target/simhash_pg--$_", '')
-	  for slurp_file("$clone/Cargo.toml") =~ /^version = "(.*)"/m ? "$1.sql" : die 'no version';
+	append_to_file("target/simhash_pg--$_", '') for slurp_file("$clone/Cargo.toml") =~ /^version = "(.*)"/m ? "$1.sql" : die 'no version';
 	append_to_file('target/built-for', "16\n");
-	like(
-		$make->('install'),
-		qr/it was built for PostgreSQL 16, and pg_config belongs to 17\. $without/,
-		'sudo: built for another PostgreSQL');
+	like($make->('install'), qr/it was built for PostgreSQL 16, and pg_config belongs to 17\. $without/, 'sudo: built for another PostgreSQL');
 
 	unlink 'target/built-for';
 	append_to_file('target/built-for', "17\n");
 	append_to_file('src/lib.rs', '');
 	utime time(), time() + 10, 'src/lib.rs';
-	like(
-		$make->('install'),
-		qr/src\/lib\.rs has changed since it was built\. $without/,
-		'sudo: the sources have changed');
+	like($make->('install'), qr/src\/lib\.rs has changed since it was built\. $without/, 'sudo: the sources have changed');
 	utime time(), time() - 10, 'src/lib.rs';
 
 	my $installed = $make->('install');
-	like(
-		$installed,
-		qr/^exit 0: installed simhash_pg \S+ for PostgreSQL 17\.2 \(of the test\); next/,
-		'sudo: only copied');
+	like($installed, qr/^exit 0: installed simhash_pg \S+ for PostgreSQL 17\.2 \(of the test\); next/, 'sudo: only copied');
 	is(slurp_file("$place/lib/simhash_pg.so"), 'library', 'the library is the one that was built');
-	like(
-		slurp_file("$place/share/extension/simhash_pg.control"),
-		qr/^default_version = '\d/m,
-		'the control file has the version');
-  SKIP:
-	{
+	like(slurp_file("$place/share/extension/simhash_pg.control"), qr/^default_version = '\d/m, 'the control file has the version');
+	SKIP: {
 		skip 'systemd is running', 1 if -d '/run/systemd/system';
-		like(
-			$installed,
-			qr/the cluster 17\/main is not running; to start it: sudo pg_ctlcluster 17 main start$/,
-			'how to start a cluster without systemd');
+		like($installed, qr/the cluster 17\/main is not running; to start it: sudo pg_ctlcluster 17 main start$/, 'how to start a cluster without systemd');
 	}
 	like($make->('lint'), qr/call make without sudo/, 'sudo make with another target');
 }

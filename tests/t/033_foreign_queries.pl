@@ -11,12 +11,9 @@ use SimhashTest;
 my $node = start_node('foreign_queries');
 $node->append_conf('postgresql.conf', 'autovacuum = off');
 $node->reload;
-$node->safe_psql(
-	'postgres', q{
-	CREATE TABLE doc AS SELECT i AS id, i % 50 AS grp, i * 7919 % 10007 AS n, hashint8extended(i, 1) AS si,
-		hashint8extended(i, 2)::bit(64) AS code,
-		ARRAY[i % 97, i % 101 + 1000, i + 10000]::bigint[] AS tags, ARRAY[i % 9, i % 11]::integer[] AS small FROM
-			generate_series(1, 5000::bigint) AS i;
+$node->safe_psql('postgres', q{
+	CREATE TABLE doc AS SELECT i AS id, i % 50 AS grp, i * 7919 % 10007 AS n, hashint8extended(i, 1) AS si, hashint8extended(i, 2)::bit(64) AS code,
+		ARRAY[i % 97, i % 101 + 1000, i + 10000]::bigint[] AS tags, ARRAY[i % 9, i % 11]::integer[] AS small FROM generate_series(1, 5000::bigint) AS i;
 	ALTER TABLE doc ADD PRIMARY KEY (id);
 	CREATE INDEX ON doc (si);
 	CREATE INDEX ON doc (code);
@@ -124,11 +121,7 @@ SELECT id FROM doc WHERE n > (SELECT avg(n) FROM plain) AND grp IN (SELECT grp F
 SELECT count(*) FROM doc TABLESAMPLE SYSTEM (10) WHERE tags && '{7}'
 SQL
 
-my @settings = (
-	'',
-	'SET enable_nestloop = off;',
-	'SET enable_seqscan = off;',
-	'SET constraint_exclusion = on; SET enable_hashjoin = off;');
+my @settings = ('', 'SET enable_nestloop = off;', 'SET enable_seqscan = off;', 'SET constraint_exclusion = on; SET enable_hashjoin = off;');
 my $is_loaded = q{SELECT pg_read_file('/proc/self/maps') ~ '/simhash_pg[.]';};
 my $ours = q{SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.si, b.si) <= 3;
 	SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.code, b.code) <= 3;
@@ -140,8 +133,7 @@ cmp_ok($count, '>=', 30, "$count foreign queries");
 for my $settings (@settings)
 {
 	my $values = join ', ', map { "(\$query\$$_\$query\$)" } @foreign;
-	my ($before, $planned, $after, @different) = split /\n/, $node->safe_psql(
-		'postgres', "$settings $is_loaded
+	my ($before, $planned, $after, @different) = split /\n/, $node->safe_psql('postgres', "$settings $is_loaded
 		CREATE TEMPORARY TABLE planned AS SELECT query, plan(query) AS before FROM (VALUES $values) AS v (query);
 		SELECT count(before) FROM planned;
 \\o /dev/null\n $ours\n\\o\n $is_loaded
@@ -151,8 +143,7 @@ for my $settings (@settings)
 }
 
 # Our own queries: the same plans in a new session and after others, and no leaves or rows are read.
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', q{
 	CREATE INDEX ON plain USING hamming (si);
 	CREATE INDEX ON plain USING hamming (code);
 	CREATE INDEX ON plain USING gin (tags sketch_ops);
@@ -162,8 +153,7 @@ $node->safe_psql(
 		plan json;
 	BEGIN
 		EXECUTE 'EXPLAIN (FORMAT json, BUFFERS) ' || query INTO plan;
-		RETURN (plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks')::bigint + (plan -> 0 -> 'Planning' ->>
-			'Shared Read Blocks')::bigint;
+		RETURN (plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks')::bigint + (plan -> 0 -> 'Planning' ->> 'Shared Read Blocks')::bigint;
 	END $$;});
 my @ours = (
 	'SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.si, b.si) <= RADIUS',
@@ -176,12 +166,10 @@ for my $query (@ours)
 {
 	my ($three, $five, $seven) = map { $query =~ s/RADIUS/$_/r } 3, 5, 7;
 	my $fresh = $node->safe_psql('postgres', "SELECT plan(\$query\$$five\$query\$)");
-	my $later =
-	  $node->safe_psql('postgres', "\\o /dev/null\n$ours; $three; $seven;\n\\o\nSELECT plan(\$query\$$five\$query\$)");
+	my $later = $node->safe_psql('postgres', "\\o /dev/null\n$ours; $three; $seven;\n\\o\nSELECT plan(\$query\$$five\$query\$)");
 	is($later, $fresh, "$query: the same plan in every session");
 	# The first query reads the catalog.
-	my (undef, $blocks) = split /\n/,
-	  $node->safe_psql('postgres', join ' ', map { "SELECT blocks_of_planning(\$query\$$_\$query\$);" } $three, $five);
+	my (undef, $blocks) = split /\n/, $node->safe_psql('postgres', join ' ', map { "SELECT blocks_of_planning(\$query\$$_\$query\$);" } $three, $five);
 	cmp_ok($blocks, '<', 20, "$query: planning reads $blocks blocks");
 }
 
