@@ -206,6 +206,8 @@ for my $kind ('bigint', 'bits')
 			{
 				my $answer = $answers{$way}[$n];
 				next if $answer->{answer} eq $truth;
+				# Which rows an expression is computed for depends on the plan, and so does whether it overflows.
+				next if $truth =~ /^-- 22003/m;
 				$differences++;
 				diag(report($query, $way, $answer, $truth));
 			}
