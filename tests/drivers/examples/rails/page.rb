@@ -12,7 +12,7 @@ puts "version #{ActiveRecord::VERSION::STRING}"
 if ActiveRecord::VERSION::MAJOR < 7
   # @block 2@
 
-  # It takes the place of the first line of the other block.
+  # It takes the place of the first statement of the other block.
   connection.define_singleton_method(:add_column) { |*| }
 end
 
