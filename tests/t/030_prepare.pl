@@ -13,6 +13,7 @@ system_or_bail('cp', '-R', "$ENV{DOCS}/tools", "$ENV{DOCS}/Cargo.toml", $clone);
 my ($wanted) = slurp_file("$clone/tools/packages/prepare") =~ /^oldest_rust=(.*)/m or die 'no oldest_rust';
 has_rust($wanted);
 chdir $clone or die "cannot enter $clone: $!";
+my $whole_path = $ENV{PATH};
 local $ENV{PATH} = "$bin:$ENV{PATH}";
 delete local $ENV{PG_CONFIG};
 
@@ -43,12 +44,19 @@ like(prepare(), qr/^exit 1: missing: Rust \Q$wanted\E or later .*Packages need n
 		debian => 'debootstrap( debian-archive-keyring)?');
 	like(outcome('tools/packages/prepare', $_), qr/^exit 1: missing \(by their Debian names\): $missing{$_}$/, "prepare $_")
 	  for sort keys %missing;
-	for my $manager (['dnf', 'missing: dnf install gcc glibc-devel gcc-c\+\+'], ['apk', 'missing; as root: apk add gcc musl-dev g\+\+'])
+	my %elsewhere = (
+		dnf => 'missing; as root: dnf install gcc glibc-devel gcc-c\+\+',
+		zypper => 'missing; as root: zypper install gcc glibc-devel gcc-c\+\+',
+		pacman => 'missing; as root: pacman -S gcc glibc',
+		apk => 'missing; as root: apk add gcc musl-dev g\+\+',
+		brew => 'missing: brew install');
+	for my $manager (sort keys %elsewhere)
 	{
-		script_in($ENV{PATH}, $manager->[0], 'exit 1');
-		like(outcome('tools/packages/prepare', 'fuzz'), qr/^exit 1: $manager->[1]$/, "prepare fuzz where there is $manager->[0]");
-		unlink "$ENV{PATH}/$manager->[0]";
+		script_in($ENV{PATH}, $manager, 'exit 1');
+		like(outcome('tools/packages/prepare', 'fuzz'), qr/^exit 1: $elsewhere{$manager}$/, "prepare fuzz where there is $manager");
+		unlink "$ENV{PATH}/$manager";
 	}
+	builds_elsewhere($ENV{PATH});
 }
 
 my $home = PostgreSQL::Test::Utils::tempdir;
@@ -61,6 +69,32 @@ is(explain_failure($home), 'exit 1: ', 'the compiler has said why');
 
 sudo_install();
 done_testing();
+
+# What the build needs there, and what make has to be told. Rust is there, and nothing that it calls.
+sub builds_elsewhere
+{
+	my ($folder) = @_;
+	script_in($folder, 'rustc', "echo 'rustc $wanted (of the test)'");
+	script_in($folder, $_, 'exit 0') for 'cargo', 'rustfmt';
+	for my $program (qw(cut find grep head sed sort tail))
+	{
+		my ($path) = grep { -x } map { "$_/$program" } split /:/, $whole_path;
+		symlink $path, "$folder/$program" or die "cannot link $program: $!";
+	}
+	my %elsewhere = (
+		dnf => qr/dnf install gcc glibc-devel (clang-devel )?libicu-devel postgresql-server-devel; then, as far as is known, make install PG_CONFIG=pg_server_config$/,
+		pacman => qr/pacman -S gcc glibc (clang )?icu postgresql; if libclang is elsewhere, name its folder: LIBCLANG_PATH=\/folder$/,
+		apk => qr/apk add gcc musl-dev (clang-dev clang-libclang )?icu-dev postgresql-dev; if libclang/,
+		brew => qr/brew install (llvm )?icu4c postgresql\@17; then, as far as is known, make install PG_CONFIG="\$\(brew --prefix postgresql\@17\)\/bin\/pg_config"/);
+	for my $manager (sort keys %elsewhere)
+	{
+		script_in($folder, $manager, 'exit 1');
+		like(outcome('tools/packages/prepare', 'build'), $elsewhere{$manager}, "prepare build where there is $manager");
+		unlink "$folder/$manager";
+	}
+	script_in($folder, 'rustc', 'exit 127');
+	like(outcome('tools/packages/prepare', 'build'), qr/sudo, which hides it\): https:\/\/rustup\.rs\. Packages/, 'no Rust, and no apt-get');
+}
 
 # Root is whoever `id` says, and cargo fails if it is called.
 sub sudo_install
@@ -81,6 +115,11 @@ sub sudo_install
 	my $make = sub { return outcome('make', '--no-print-directory', @_) };
 	my $without = qr/Run make install without sudo: it builds, and calls sudo itself to copy\. make: \*\*\*/;
 	like($make->('install'), qr/^exit 2: sudo make install only copies the extension, and it has not been built\. $without/, 'sudo: not built');
+
+	rename "$bin_of_root/pg_config", "$bin_of_root/none";
+	my $missing = $make->('install', "PG_CONFIG=$bin_of_root/pg_config");
+	like($missing, qr/^exit 2: sudo make install only copies the extension, and PostgreSQL's \S+ is missing\. $without/, 'sudo: no PostgreSQL');
+	rename "$bin_of_root/none", "$bin_of_root/pg_config";
 
 	append_to_file('target/release/libsimhash_pg.so', 'library');
 	append_to_file("target/simhash_pg--$_", '') for slurp_file("$clone/Cargo.toml") =~ /^version = "(.*)"/m ? "$1.sql" : die 'no version';
