@@ -5,7 +5,7 @@ use super::path_cost::CostedPath;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::{is_ball, is_ours};
 use crate::pg::code::{Code, CodeType};
-use crate::pg::expr::Expr;
+use crate::pg::node::Node;
 use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
@@ -18,16 +18,16 @@ pub(crate) fn typical_radius(bits: u32) -> u32 {
 /// The arguments of `hamming_within(a, b, radius)`.
 #[derive(Clone, Copy)]
 pub(crate) struct Within<'p> {
-    pub(crate) a: Expr<'p>,
-    pub(crate) b: Expr<'p>,
-    pub(crate) radius: Expr<'p>,
+    pub(crate) a: Node<'p>,
+    pub(crate) b: Node<'p>,
+    pub(crate) radius: Node<'p>,
 }
 
 impl<'p> Within<'p> {
     /// The `hamming_within` that means the same as `value <@ ball`. `None` if the types are others, since
     /// anybody may use our estimators for an operator, or if the ball is neither a constant nor a call of
     /// `hamming_ball`.
-    pub(crate) fn ball(value: Expr<'p>, ball: Expr<'p>) -> Option<Self> {
+    pub(crate) fn ball(value: Node<'p>, ball: Node<'p>) -> Option<Self> {
         let type_ = CodeType::of(value.type_())?;
         if !is_ball(ball.type_(), type_) {
             return None;
@@ -35,7 +35,7 @@ impl<'p> Within<'p> {
         if let Some(datum) = ball.value() {
             // SAFETY: the type of the datum is a ball of these codes.
             let (center, radius) = unsafe { type_.read_ball(datum) };
-            return Some(Self { a: value, b: Expr::code(type_, center), radius: Expr::integer(radius) });
+            return Some(Self { a: value, b: Node::code(type_, center), radius: Node::integer(radius) });
         }
         let call = ball.as_function().filter(|call| is_ours(call.id, type_.kind().ball))?;
         call.args().map(|[center, radius]| Self { a: value, b: center, radius })
@@ -82,7 +82,7 @@ impl PathConditions {
 }
 
 /// The radius of an index condition.
-fn radius_of_condition<'p>(planner: Planner<'p>, condition: Expr<'p>) -> u32 {
+fn radius_of_condition<'p>(planner: Planner<'p>, condition: Node<'p>) -> u32 {
     // It is `= ANY (…)`, which searches for each element separately.
     let Some([key, operand]) = condition.as_operator().and_then(|condition| condition.args()) else {
         return 0;
@@ -112,7 +112,7 @@ pub(crate) fn are_fingerprints(index: PlannedIndex) -> impl Iterator<Item = bool
 
 /// The number of bits of all values of an expression, if it is known: from a constant, or from the n of
 /// `bit(n)`.
-pub(crate) fn bits_of(mut expr: Expr) -> Option<u32> {
+pub(crate) fn bits_of(mut expr: Node) -> Option<u32> {
     if let Some(datum) = expr.value() {
         // SAFETY: the datum is of the type of the constant.
         return unsafe { Code::of(datum, expr.type_()) }.map(Code::bits);
@@ -120,7 +120,7 @@ pub(crate) fn bits_of(mut expr: Expr) -> Option<u32> {
     // The cast of a bit varying or of a domain to its base type does not change the length.
     while let Some(relabeled) = expr.cast::<pg_sys::RelabelType>() {
         // SAFETY: the argument of a RelabelType is an expression.
-        expr = unsafe { Expr::new(relabeled.arg) };
+        expr = unsafe { Node::new(relabeled.arg) };
     }
     let (type_, modifier) = expr.base_type();
     CodeType::of_column(type_, modifier)?.1

@@ -4,7 +4,7 @@
 //! that are found. That is wrong for distances. So our estimates start from the pages that a search reads,
 //! and use the general estimate only for the rows.
 
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::{PlannedIndex, Planner};
 use crate::pg::settings::setting;
 use pgrx::pg_sys;
@@ -62,23 +62,23 @@ impl<'a> CostedPath<'a> {
 
     pub(crate) fn clauses(&self) -> impl Iterator<Item = &'a pg_sys::IndexClause> {
         // SAFETY: a path has a list of clauses.
-        unsafe { Exprs::<'a>::new(self.index_path.indexclauses) }.iter().filter_map(Expr::cast)
+        unsafe { Nodes::<'a>::new(self.index_path.indexclauses) }.iter().filter_map(Node::cast)
     }
 
     /// The conditions that the index is searched by. Each comes with its key column, counted from 0.
     pub(crate) fn all_conditions(&self) -> impl Iterator<Item = (usize, &'a pg_sys::RestrictInfo)> {
         self.clauses().flat_map(|clause| {
             // SAFETY: a clause has a list of conditions.
-            let conditions = unsafe { Exprs::<'a>::new(clause.indexquals) }.iter().filter_map(Expr::cast);
+            let conditions = unsafe { Nodes::<'a>::new(clause.indexquals) }.iter().filter_map(Node::cast);
             conditions.map(|condition| (clause.indexcol as usize, condition))
         })
     }
 
     /// The conditions on a key column, counted from 0.
-    pub(crate) fn conditions(&self, column: usize) -> impl Iterator<Item = Expr<'a>> {
+    pub(crate) fn conditions(&self, column: usize) -> impl Iterator<Item = Node<'a>> {
         let of_column = self.all_conditions().filter(move |&(of, _)| of == column);
         // SAFETY: a condition has an expression.
-        of_column.map(|(_, condition)| unsafe { Expr::new(condition.clause) })
+        of_column.map(|(_, condition)| unsafe { Node::new(condition.clause) })
     }
 
     /// The same search with more rows: some conditions are only tested on the rows that the index finds.
@@ -161,8 +161,8 @@ fn share_selectivities(planner: Planner, path: &pg_sys::IndexPath) {
     // SAFETY: a path has a list of clauses, each of which has a condition and the index conditions made from
     // it. They belong to the query, and no references to them exist.
     unsafe {
-        for clause in Exprs::new(path.indexclauses).iter().filter_map(Expr::cast::<pg_sys::IndexClause>) {
-            let conditions = Exprs::new(clause.indexquals);
+        for clause in Nodes::new(path.indexclauses).iter().filter_map(Node::cast::<pg_sys::IndexClause>) {
+            let conditions = Nodes::new(clause.indexquals);
             let (Some(condition), 1) = (conditions.iter().next(), conditions.len()) else { continue };
             let condition = condition.pointer().cast::<pg_sys::RestrictInfo>();
             let is_of_one_relation = pg_sys::bms_num_members((*clause.rinfo).clause_relids) == 1;

@@ -7,7 +7,7 @@
 use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
 use crate::pg::code::Code;
-use crate::pg::expr::Expr;
+use crate::pg::node::Node;
 use crate::pg::planner::Planner;
 use hamming::code::{MAX_BITS, volume};
 use pgrx::pg_sys::{JoinType, SpecialJoinInfo};
@@ -48,7 +48,7 @@ fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> 
         ColumnStatistics::examine(planner, column, relation).map(|column| (column, other))
     });
     // SAFETY: the value is of the type of the expression.
-    let code = |expr: Expr<'p>| unsafe { Code::of(planner.value(expr)?, expr.type_()) };
+    let code = |expr: Node<'p>| unsafe { Code::of(planner.value(expr)?, expr.type_()) };
     let query = column.as_ref().and_then(|&(_, other)| code(other));
     let of_column = || column.as_ref().and_then(|(column, _)| column.bits());
     let bits = condition.bits().or(query.map(Code::bits)).or_else(of_column).unwrap_or(hamming::BITS);

@@ -6,7 +6,7 @@
 
 use super::selectivity::UNKNOWN;
 use super::statistics::{ColumnStatistics, ElementStatistics};
-use crate::pg::expr::Expr;
+use crate::pg::node::Node;
 use crate::pg::planner::Planner;
 use crate::pg::report::UnwrapOrReport;
 use crate::pg::settings::setting;
@@ -24,9 +24,9 @@ const OPERATORS_PER_VALUE: f64 = 1.0;
 /// `sketch_overlaps(a, b)`; or a least share of common values.
 #[derive(Clone, Copy)]
 pub(crate) struct SketchCondition<'p> {
-    pub(crate) a: Expr<'p>,
-    pub(crate) b: Expr<'p>,
-    pub(crate) least: Option<Expr<'p>>,
+    pub(crate) a: Node<'p>,
+    pub(crate) b: Node<'p>,
+    pub(crate) least: Option<Node<'p>>,
 }
 
 /// The fraction of rows, or of pairs of rows, that satisfy the condition. `relation` is the relation whose
@@ -102,7 +102,7 @@ pub(crate) fn cost<'p>(planner: Option<Planner<'p>>, condition: &SketchCondition
 }
 
 /// The number of values of a sketch.
-pub(crate) fn values_of<'p>(planner: Option<Planner<'p>>, sketch: Expr<'p>) -> f64 {
+pub(crate) fn values_of<'p>(planner: Option<Planner<'p>>, sketch: Node<'p>) -> f64 {
     if let Some(datum) = sketch.value() {
         // SAFETY: a sketch is a bigint[].
         return unsafe { QueryValues::of(datum) }.count();

@@ -1,8 +1,8 @@
 //! The statistics that ANALYZE has collected about a column, and the fraction of its values within a radius.
 
 use crate::pg::code::Code;
-use crate::pg::expr::Expr;
 use crate::pg::interrupts::check_for_interrupts;
+use crate::pg::node::Node;
 use crate::pg::planner::Planner;
 use crate::pg::report::UnwrapOrReport;
 use pgrx::pg_sys;
@@ -34,7 +34,7 @@ impl Drop for ColumnStatistics {
 
 impl ColumnStatistics {
     /// The statistics of an expression, if it is a column of a relation.
-    pub(crate) fn examine<'p>(planner: Planner<'p>, expr: Expr<'p>, relation: i32) -> Option<Self> {
+    pub(crate) fn examine<'p>(planner: Planner<'p>, expr: Node<'p>, relation: i32) -> Option<Self> {
         let mut data = pg_sys::VariableStatData::default();
         // SAFETY: the expression belongs to the query, and the function fills in the struct.
         unsafe { pg_sys::examine_variable(planner.pointer(), expr.pointer(), relation, &raw mut data) };
@@ -310,6 +310,6 @@ impl Slot {
 }
 
 /// The number of distinct values of a column of any type.
-pub(crate) fn distinct_values<'p>(planner: Planner<'p>, column: Expr<'p>, relation: pg_sys::Index) -> f64 {
+pub(crate) fn distinct_values<'p>(planner: Planner<'p>, column: Node<'p>, relation: pg_sys::Index) -> f64 {
     ColumnStatistics::examine(planner, column, relation as i32).map_or(1.0, |column| column.distinct())
 }

@@ -3,7 +3,7 @@
 //! Each function hides one difference, and its comment says what changed in which version. Conditions name
 //! the versions before a change, so that later versions get the new code.
 
-use super::nodes::elements;
+use super::node_structs::elements;
 use hamming_index::page::Page;
 use pgrx::pg_sys;
 use std::ffi::{CStr, c_void};

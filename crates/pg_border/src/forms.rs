@@ -4,10 +4,10 @@
 //! PostgreSQL evaluates the arguments of some of these forms only if it needs them, and a query may rely on
 //! that to avoid an error. So only arguments that are always evaluated are returned, and constants.
 
-use super::expr::{Applied, Expr, Exprs};
+use super::node::{Applied, Node, Nodes};
 use pgrx::pg_sys::{self, BoolExprType, BoolTestType, Datum};
 
-impl<'p> Expr<'p> {
+impl<'p> Node<'p> {
     /// Whether this is the constant `true`.
     fn is_true(self) -> bool {
         self.type_() == pg_sys::BOOLOID && self.value().is_some_and(|value| value.value() != 0)
@@ -36,7 +36,7 @@ impl<'p> Expr<'p> {
         }
         if let Some(coalesce) = self.cast::<pg_sys::CoalesceExpr>() {
             // SAFETY: the node has a list of arguments.
-            let args = unsafe { Exprs::new(coalesce.args) };
+            let args = unsafe { Nodes::new(coalesce.args) };
             return args.get(0).filter(|first| {
                 first.type_() == pg_sys::BOOLOID && args.iter().skip(1).all(Self::is_never_true)
             });
@@ -45,7 +45,7 @@ impl<'p> Expr<'p> {
         // SAFETY: a CASE has a list of branches, each with a condition and a value, and may have another
         // value.
         unsafe {
-            let mut branches = Exprs::new(case.args).all::<pg_sys::CaseWhen>();
+            let mut branches = Nodes::new(case.args).all::<pg_sys::CaseWhen>();
             let otherwise = Self::at(case.defresult);
             let first = branches.next().filter(|first| Self::new(first.result).is_true())?;
             let is_last = branches.all(|other| Self::new(other.result).is_never_true());
@@ -57,14 +57,14 @@ impl<'p> Expr<'p> {
 
     /// The values of which this value is one: those of LEAST and GREATEST, or the first one of COALESCE, if
     /// the others are constants, and these.
-    pub fn choices(self) -> Option<Exprs<'p>> {
+    pub fn choices(self) -> Option<Nodes<'p>> {
         if let Some(least_or_greatest) = self.cast::<pg_sys::MinMaxExpr>() {
             // SAFETY: the node has a list of arguments.
-            return Some(unsafe { Exprs::new(least_or_greatest.args) });
+            return Some(unsafe { Nodes::new(least_or_greatest.args) });
         }
         let coalesce = self.cast::<pg_sys::CoalesceExpr>()?;
         // SAFETY: the node has a list of arguments.
-        let args = unsafe { Exprs::new(coalesce.args) };
+        let args = unsafe { Nodes::new(coalesce.args) };
         args.iter().skip(1).all(|other| other.is::<pg_sys::Const>()).then_some(args)
     }
 
@@ -72,14 +72,14 @@ impl<'p> Expr<'p> {
     pub fn as_any(self) -> Option<Applied<'p>> {
         let any = self.cast::<pg_sys::ScalarArrayOpExpr>().filter(|any| any.useOr)?;
         // SAFETY: the node has a list of two arguments.
-        Some(Applied::new(any.opno, unsafe { Exprs::new(any.args) }))
+        Some(Applied::new(any.opno, unsafe { Nodes::new(any.args) }))
     }
 
     /// The elements of an array that are not NULL: those of `ARRAY[…]`, or constants.
-    pub fn elements(self) -> Option<Exprs<'p>> {
+    pub fn elements(self) -> Option<Nodes<'p>> {
         if let Some(array) = self.cast::<pg_sys::ArrayExpr>().filter(|array| !array.multidims) {
             // SAFETY: the node has a list of elements.
-            let elements = unsafe { Exprs::new(array.elements) };
+            let elements = unsafe { Nodes::new(array.elements) };
             return Some(elements.iter().filter(|element| !element.is_null()).collect());
         }
         let array = self.value()?;
@@ -123,21 +123,21 @@ impl<'p> Expr<'p> {
         if let Some(operator) = copy.cast::<pg_sys::OpExpr>() {
             let operator: *const pg_sys::OpExpr = operator;
             // SAFETY: nobody else has the copy.
-            unsafe { (*operator.cast_mut()).args = Exprs::of(&args.map(Self::copy)).pointer() }
+            unsafe { (*operator.cast_mut()).args = Nodes::of(&args.map(Self::copy)).pointer() }
         }
         copy.simplified()
     }
 
     /// The conditions whose AND or OR this is: the arguments of a node of this kind, or the condition alone.
-    pub fn parts(self, kind: BoolExprType::Type) -> Exprs<'p> {
+    pub fn parts(self, kind: BoolExprType::Type) -> Nodes<'p> {
         match self.as_boolean() {
             Some((own, args)) if own == kind => args,
-            _ => Exprs::of(&[self]),
+            _ => Nodes::of(&[self]),
         }
     }
 
     /// `a OR b …`; `None` without any.
-    pub fn any_of(alternatives: Exprs<'p>) -> Option<Self> {
+    pub fn any_of(alternatives: Nodes<'p>) -> Option<Self> {
         match alternatives.len() {
             0 | 1 => alternatives.get(0),
             // SAFETY: builds a node from a list of conditions.
@@ -146,7 +146,7 @@ impl<'p> Expr<'p> {
     }
 
     /// `a AND b …`; `None` without any.
-    pub fn all_of(conditions: Exprs<'p>) -> Option<Self> {
+    pub fn all_of(conditions: Nodes<'p>) -> Option<Self> {
         match conditions.len() {
             0 | 1 => conditions.get(0),
             // SAFETY: builds a node from a list of conditions.

@@ -1,11 +1,11 @@
 //! Numbers in the expressions of a query: constants, wider types, and PostgreSQL's own functions of numbers.
 
-use super::expr::{Expr, Exprs};
+use super::node::{Node, Nodes};
 use pgrx::direct_function_call_as_datum;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
 
-impl<'p> Expr<'p> {
+impl<'p> Node<'p> {
     /// The value of a constant number; infinity if double precision has no room for it.
     pub fn number(self) -> Option<f64> {
         let value = self.value()?;
@@ -57,7 +57,7 @@ impl<'p> Expr<'p> {
     }
 
     /// The greatest of some integers; -1 without any.
-    pub fn greatest(integers: Exprs<'p>) -> Self {
+    pub fn greatest(integers: Nodes<'p>) -> Self {
         match integers.len() {
             0 => Self::integer(-1),
             1 => integers.iter().next().unwrap_or(Self::integer(-1)),

@@ -1,9 +1,9 @@
 //! The planner's state for a query, its relations and its indexes.
 
 use super::compat::aggregates;
-use super::expr::{Expr, Exprs};
-use super::nodes::Tagged;
-use pgrx::pg_sys::{self, Datum, Node, Oid};
+use super::node::{Node, Nodes};
+use super::node_structs::Tagged;
+use pgrx::pg_sys::{self, Datum, Oid};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::{NonNull, null_mut};
@@ -33,7 +33,7 @@ impl<'p> Planner<'p> {
     pub fn make<T: Tagged>(self) -> &'p mut T {
         // SAFETY: PostgreSQL makes nodes of zeroed memory too, and the tag belongs to the struct.
         unsafe {
-            let node: *mut Node = pg_sys::palloc0(size_of::<T>()).cast();
+            let node: *mut pg_sys::Node = pg_sys::palloc0(size_of::<T>()).cast();
             (*node).type_ = T::TAG;
             &mut *node.cast()
         }
@@ -79,17 +79,17 @@ impl<'p> Planner<'p> {
 
     /// The condition of FILTER, if the query computes aggregates of all of its rows and each of them has the
     /// same condition. Rows that do not fulfill it do not change the result.
-    pub fn filter_of_aggregates(self) -> Option<Expr<'p>> {
+    pub fn filter_of_aggregates(self) -> Option<Node<'p>> {
         let query = self.query();
         if !query.hasAggs || !query.groupClause.is_null() || !query.groupingSets.is_null() {
             return None;
         }
         let mut filters = aggregates(self.info()).map(|aggregate| {
             // SAFETY: the aggregates belong to the query, and the field is a condition or null.
-            unsafe { Expr::at((*aggregate).aggfilter) }
+            unsafe { Node::at((*aggregate).aggfilter) }
         });
         let first = filters.next()??;
-        filters.all(|other| other.is_some_and(|other| Exprs::of(&[first]).contains(other))).then_some(first)
+        filters.all(|other| other.is_some_and(|other| Nodes::of(&[first]).contains(other))).then_some(first)
     }
 
     /// The query that is being planned.
@@ -99,18 +99,18 @@ impl<'p> Planner<'p> {
     }
 
     /// The expression, simplified with the values of the query's parameters. Only for estimates.
-    pub fn estimated(self, expr: Expr<'p>) -> Expr<'p> {
+    pub fn estimated(self, expr: Node<'p>) -> Node<'p> {
         // SAFETY: the expression belongs to the query.
-        unsafe { Expr::new(pg_sys::estimate_expression_value(self.pointer(), expr.pointer())) }
+        unsafe { Node::new(pg_sys::estimate_expression_value(self.pointer(), expr.pointer())) }
     }
 
     /// The value of an expression, if an estimate can know it and it is not NULL.
-    pub fn value(self, expr: Expr<'p>) -> Option<Datum> {
+    pub fn value(self, expr: Node<'p>) -> Option<Datum> {
         self.estimated(expr).value()
     }
 
     /// Whether an expression contains columns, and all of them are of this relation, which may be a join.
-    pub fn is_of(self, expr: Expr, relation: Relation) -> bool {
+    pub fn is_of(self, expr: Node, relation: Relation) -> bool {
         // SAFETY: the expression and the relation belong to the query.
         unsafe {
             let mentioned = pg_sys::pull_varnos(self.pointer(), expr.pointer());
@@ -119,19 +119,19 @@ impl<'p> Planner<'p> {
     }
 
     /// Whether an expression contains columns of relations.
-    pub fn has_relations(self, expr: Expr) -> bool {
+    pub fn has_relations(self, expr: Node) -> bool {
         // SAFETY: the expression belongs to the query.
         unsafe { !pg_sys::pull_varnos(self.pointer(), expr.pointer()).is_null() }
     }
 
     /// Whether workers can compute an expression.
-    pub fn is_parallel_safe(self, expr: Expr) -> bool {
+    pub fn is_parallel_safe(self, expr: Node) -> bool {
         // SAFETY: the expression belongs to the query.
         unsafe { pg_sys::is_parallel_safe(self.pointer(), expr.pointer()) }
     }
 
     /// The selectivity of conditions on a relation.
-    pub fn selectivity(self, conditions: Exprs<'p>, relation: pg_sys::Index) -> f64 {
+    pub fn selectivity(self, conditions: Nodes<'p>, relation: pg_sys::Index) -> f64 {
         let (inner, none) = (pg_sys::JoinType::JOIN_INNER, null_mut());
         // SAFETY: the conditions belong to the query.
         unsafe {
@@ -175,15 +175,15 @@ impl<'p> Relation<'p> {
     }
 
     /// The expressions that the relation returns.
-    pub fn columns(self) -> Exprs<'p> {
+    pub fn columns(self) -> Nodes<'p> {
         // SAFETY: the target is a list of expressions.
-        unsafe { Exprs::new((*self.reltarget).exprs) }
+        unsafe { Nodes::new((*self.reltarget).exprs) }
     }
 
     /// The relation's paths, or its partial paths, whose rows are divided among the processes of a plan.
     pub fn paths(self, are_partial: bool) -> impl Iterator<Item = &'p pg_sys::Path> {
         // SAFETY: each field is a list of paths.
-        let paths = unsafe { Exprs::new(if are_partial { self.partial_pathlist } else { self.pathlist }) };
+        let paths = unsafe { Nodes::new(if are_partial { self.partial_pathlist } else { self.pathlist }) };
         // SAFETY: the lists have paths, and the struct of every kind of path begins with a `Path`.
         paths.iter().map(|path| unsafe { &*path.pointer().cast() })
     }
@@ -195,7 +195,7 @@ impl<'p> Relation<'p> {
     pub unsafe fn change_costs<T: Tagged>(self, is_one: impl Fn(&T) -> bool, mut change: impl FnMut(&mut T)) {
         // SAFETY: the list has paths of the relation, and nobody else keeps a reference to them.
         unsafe {
-            let paths = Exprs::new(self.partial_pathlist);
+            let paths = Nodes::new(self.partial_pathlist);
             if !paths.iter().any(|path| path.cast::<T>().is_some_and(&is_one)) {
                 return;
             }
@@ -272,7 +272,7 @@ pub unsafe fn changed_indexes(
     relation: &pg_sys::RelOptInfo,
 ) -> impl Iterator<Item = &mut pg_sys::IndexOptInfo> {
     // SAFETY: the list has the relation's indexes, each once.
-    unsafe { Exprs::new(relation.indexlist).iter().map(|index| &mut *index.pointer().cast()) }
+    unsafe { Nodes::new(relation.indexlist).iter().map(|index| &mut *index.pointer().cast()) }
 }
 
 /// A copy of an array.
@@ -299,7 +299,7 @@ impl<'p> PlannedIndex<'p> {
     /// All indexes of a relation.
     pub fn all(relation: &'p pg_sys::RelOptInfo) -> impl Iterator<Item = Self> {
         // SAFETY: the list has the relation's indexes.
-        unsafe { Exprs::new(relation.indexlist).iter().map(|index| Self::new(index.pointer().cast())) }
+        unsafe { Nodes::new(relation.indexlist).iter().map(|index| Self::new(index.pointer().cast())) }
     }
 
     /// The operator family of each key column.
@@ -315,10 +315,10 @@ impl<'p> PlannedIndex<'p> {
     }
 
     /// The expression that is the first key; `None` if the first key is a column.
-    pub fn first_expression(self) -> Option<Expr<'p>> {
+    pub fn first_expression(self) -> Option<Node<'p>> {
         // SAFETY: an index has at least one key column. Its number is 0 if it is an expression, and then the
         // list of expressions begins with it.
-        unsafe { if *self.indexkeys == 0 { Exprs::new(self.indexprs).get(0) } else { None } }
+        unsafe { if *self.indexkeys == 0 { Nodes::new(self.indexprs).get(0) } else { None } }
     }
 
     /// Adds an index to the relation that is this one with another first key in place of its first
@@ -327,7 +327,7 @@ impl<'p> PlannedIndex<'p> {
     /// # Safety
     /// The index must have the values of the key, and its first operator family must support their type. The
     /// planner must not use the relation until the caller returns.
-    pub unsafe fn add_with_first_key(self, key: Expr<'p>, type_: Oid) {
+    pub unsafe fn add_with_first_key(self, key: Node<'p>, type_: Oid) {
         debug_assert!(self.first_expression().is_some(), "the first key is an expression");
         // SAFETY: the arrays have an element for each column, and the copies are in the same memory context.
         // Appending to a list that is not empty does not move the list.
@@ -344,16 +344,16 @@ impl<'p> PlannedIndex<'p> {
                     *other.indexkeys = column.varattno.into();
                     other.indexprs = further;
                 }
-                None => other.indexprs = Exprs::of(&[key]).and(Exprs::new(further)).pointer(),
+                None => other.indexprs = Nodes::of(&[key]).and(Nodes::new(further)).pointer(),
             }
             pg_sys::lappend((*self.rel).indexlist, std::ptr::from_mut(other).cast());
         }
     }
 
     /// The conditions of a partial index.
-    pub fn predicate(self) -> Exprs<'p> {
+    pub fn predicate(self) -> Nodes<'p> {
         // SAFETY: the predicate is a list of conditions on the table.
-        unsafe { Exprs::new(self.indpred) }
+        unsafe { Nodes::new(self.indpred) }
     }
 
     /// The index's relation, by its number in the query, and the number of its rows.

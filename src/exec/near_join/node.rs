@@ -9,7 +9,7 @@ use super::work::JoinWork;
 use crate::pg::exec_node::{
     self, ExecNode, ExecutingNode, NodeExplanation, NodePlan, NodeSetup, ReturnedRow, SharedNode,
 };
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::report::SqlError;
 use crate::pg::row_store::RowStore;
 use crate::plan::near_join::{BySide, JoinKind, Side, StoredExpressions, StoredJoin};
@@ -91,7 +91,7 @@ impl ExecNode for NearJoin {
 }
 
 /// The columns of both sides that the node returns, if it has nothing to compute for a pair.
-fn direct_columns(expressions: &StoredExpressions, returned: Exprs) -> Option<Vec<usize>> {
+fn direct_columns(expressions: &StoredExpressions, returned: Nodes) -> Option<Vec<usize>> {
     // Bounded: a query has at most 1,664 columns.
     let columns: Vec<usize> = returned
         .of_columns()
@@ -113,8 +113,8 @@ fn stores(
     let read = [plan.columns(), expressions.conditions, expressions.filter].into_iter();
     // Bounded: a query has at most 1,664 columns.
     let read: Vec<usize> = read
-        .filter_map(Exprs::node)
-        .flat_map(Expr::columns)
+        .filter_map(Nodes::node)
+        .flat_map(Node::columns)
         .filter_map(|column| usize::try_from(column.varattno - 1).ok())
         .collect();
     let mut first = 0;

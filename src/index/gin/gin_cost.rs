@@ -14,7 +14,7 @@ use crate::estimate::sketch::values_of;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::compat::set_cost_function;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::{PlannedIndex, Planner};
 use crate::pg::varlena::content;
 use pg_sys::{IndexClause, Oid, RestrictInfo};
@@ -60,14 +60,14 @@ pub(crate) fn install_sketch_cost(index: &mut pg_sys::IndexOptInfo, sketches: &S
 }
 
 fn estimate(path: &CostedPath) -> Estimate {
-    let (mut keys, mut others, mut is_about_ours) = (KeyEstimate::default(), Exprs::NONE, false);
+    let (mut keys, mut others, mut is_about_ours) = (KeyEstimate::default(), Nodes::NONE, false);
     for clause in path.clauses() {
         // SAFETY: a clause was derived from a condition of the query.
         let is_about_sketches = is_about_sketches(unsafe { &*clause.rinfo });
         is_about_ours |= is_about_sketches;
         match is_about_sketches.then(|| KeyEstimate::of(path.planner, clause)).flatten() {
             Some(more) => keys.add(more),
-            None => others = others.with(Expr::of(clause)),
+            None => others = others.with(Node::of(clause)),
         }
     }
     if !is_about_ours {
@@ -87,7 +87,7 @@ fn estimate(path: &CostedPath) -> Estimate {
 }
 
 /// GIN's own estimate for these clauses.
-fn of_gin(path: &CostedPath, clauses: Exprs) -> Estimate {
+fn of_gin(path: &CostedPath, clauses: Nodes) -> Estimate {
     let mut asked = pg_sys::IndexPath { indexclauses: clauses.pointer(), ..*path.index_path };
     let [mut startup, mut total, mut selectivity, mut correlation, mut pages] = [0.0; 5];
     let (root, loop_count) = (path.planner.pointer(), path.loop_count);
@@ -113,16 +113,16 @@ fn of_gin(path: &CostedPath, clauses: Exprs) -> Estimate {
 fn selectivity_of(path: &CostedPath) -> f64 {
     // SAFETY: each clause of a path has the query's condition that it was derived from.
     unsafe {
-        let conditions = path.clauses().fold(Exprs::NONE, |list, clause| list.with(Expr::new(clause.rinfo)));
+        let conditions = path.clauses().fold(Nodes::NONE, |list, clause| list.with(Node::new(clause.rinfo)));
         let all = pg_sys::add_predicate_to_index_quals(path.index_path.indexinfo, conditions.pointer());
-        path.planner.selectivity(Exprs::new(all), path.index.table().0)
+        path.planner.selectivity(Nodes::new(all), path.index.table().0)
     }
 }
 
 /// Whether a condition of the query has our estimate.
 fn is_about_sketches(condition: &RestrictInfo) -> bool {
     // SAFETY: a condition has an expression.
-    let call = unsafe { Expr::new(condition.clause) }.as_function();
+    let call = unsafe { Node::new(condition.clause) }.as_function();
     let sketches = ExtensionOids::known().map(|ours| ours.sketches);
     sketches.zip(call).is_some_and(|(sketches, call)| {
         [sketches.overlaps, sketches.similar, sketches.contained].contains(&call.id)
@@ -177,11 +177,11 @@ impl KeyEstimate {
 }
 
 /// The two arguments of the operator of an index condition, as the planner stores it.
-fn arguments_of(condition: &IndexClause) -> Option<[Expr<'_>; 2]> {
+fn arguments_of(condition: &IndexClause) -> Option<[Node<'_>; 2]> {
     // SAFETY: a clause has a list of conditions, which have expressions.
     unsafe {
-        let mut conditions = Exprs::new(condition.indexquals).iter();
+        let mut conditions = Nodes::new(condition.indexquals).iter();
         let (Some(restriction), None) = (conditions.next(), conditions.next()) else { return None };
-        Expr::new(restriction.cast::<RestrictInfo>()?.clause).as_operator()?.args()
+        Node::new(restriction.cast::<RestrictInfo>()?.clause).as_operator()?.args()
     }
 }

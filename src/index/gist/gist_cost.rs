@@ -8,7 +8,7 @@ use crate::estimate::condition::{PathConditions, are_fingerprints};
 use crate::estimate::path_cost::{CostedPath, Estimate, Work, cost_function};
 use crate::estimate::statistics::distinct_values;
 use crate::pg::compat::set_cost_function;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::PlannedIndex;
 use hamming_index::search_cost::{IndexedColumn, boxes_read, radius_of};
 use pgrx::pg_sys;
@@ -70,7 +70,7 @@ fn estimate(path: &CostedPath) -> Estimate {
 /// What the search requires of each key column.
 fn columns(path: &CostedPath) -> impl Iterator<Item = IndexedColumn> {
     // SAFETY: the list has an entry with an expression for each column.
-    let expressions = unsafe { Exprs::new(path.index.indextlist) };
+    let expressions = unsafe { Nodes::new(path.index.indextlist) };
     are_fingerprints(path.index).enumerate().zip(expressions.iter()).map(
         |((column, is_fingerprint), entry)| {
             if is_fingerprint {
@@ -80,7 +80,7 @@ fn columns(path: &CostedPath) -> impl Iterator<Item = IndexedColumn> {
                 return IndexedColumn::Fingerprint { radius };
             }
             // SAFETY: the entry is a TargetEntry with an expression.
-            let expression = unsafe { Expr::new((*entry.pointer().cast::<pg_sys::TargetEntry>()).expr) };
+            let expression = unsafe { Node::new((*entry.pointer().cast::<pg_sys::TargetEntry>()).expr) };
             other(path, column, distinct_values(path.planner, expression, path.index.table().0))
         },
     )
@@ -91,9 +91,9 @@ fn columns(path: &CostedPath) -> impl Iterator<Item = IndexedColumn> {
 fn other(path: &CostedPath, column: usize, values: f64) -> IndexedColumn {
     let (index, (table, rows)) = (path.index, path.index.table());
     let of_column = path.all_conditions().filter(|&(of, _)| of == column);
-    let conditions = of_column.fold(Exprs::NONE, |list, (_, condition)| list.with(Expr::of(condition)));
+    let conditions = of_column.fold(Nodes::NONE, |list, (_, condition)| list.with(Node::of(condition)));
     let mut selectivity = path.planner.selectivity(conditions, table);
-    if path.conditions(column).any(Expr::is::<pg_sys::ScalarArrayOpExpr>) {
+    if path.conditions(column).any(Node::is::<pg_sys::ScalarArrayOpExpr>) {
         selectivity /= path.general.num_sa_scans;
     }
     // A condition on this column may imply a partial index's predicate. Then the index has fewer values.

@@ -3,7 +3,7 @@
 use crate::estimate::path_cost::CostedPath;
 use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::strategy::EQUAL;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use pgrx::pg_sys;
 
 /// The least selectivity that is assumed.
@@ -23,11 +23,11 @@ impl FilterSelectivity {
         // Bounded: the columns of an index.
         let families: Vec<pg_sys::Oid> = path.index.families().collect();
         let mut has_value = vec![false; families.len()]; // Bounded: the same.
-        let mut conditions = Exprs::NONE;
+        let mut conditions = Nodes::NONE;
         for (column, condition) in path.all_conditions().filter(|&(column, _)| column > 0) {
             // SAFETY: a condition has an expression.
-            has_value[column] |= gives_value(unsafe { Expr::new(condition.clause) }, families[column]);
-            conditions = conditions.with(Expr::of(condition));
+            has_value[column] |= gives_value(unsafe { Node::new(condition.clause) }, families[column]);
+            conditions = conditions.with(Node::of(condition));
         }
         if conditions.is_empty() {
             return Self { selectivity: 1.0, is_complete: false };
@@ -39,7 +39,7 @@ impl FilterSelectivity {
 }
 
 /// Whether a condition on a column with this operator family fixes its value, or that it is NULL.
-fn gives_value(condition: Expr, family: pg_sys::Oid) -> bool {
+fn gives_value(condition: Node, family: pg_sys::Oid) -> bool {
     if let Some(test) = condition.cast::<pg_sys::NullTest>() {
         return test.nulltesttype == pg_sys::NullTestType::IS_NULL;
     }

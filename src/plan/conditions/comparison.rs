@@ -3,7 +3,7 @@
 use super::expressions::{CodePair, FLOAT_FAMILY, Rewritten};
 use super::line::Line;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use pgrx::pg_sys::{self, Oid};
 
 /// The B-tree families of integers, floating-point numbers and numerics. Each distance, similarity and limit
@@ -43,15 +43,15 @@ pub(super) fn exchanged(strategy: i32) -> i32 {
 /// elements of an array. It implies that two codes are within a radius.
 pub(super) struct Comparison<'a> {
     pair: CodePair<'a>,
-    radius: Expr<'a>,
+    radius: Node<'a>,
     /// Whether the comparison says nothing else.
     is_exact: bool,
     /// The numbers that are compared with.
-    limits: Exprs<'a>,
+    limits: Nodes<'a>,
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn read(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<Self> {
+    pub(super) fn read(expr: Node<'a>, ours: &'a ExtensionOids) -> Option<Self> {
         let any = expr.as_any();
         let comparison = any.or_else(|| expr.as_operator())?;
         let [left, right] = comparison.args()?;
@@ -72,10 +72,10 @@ impl<'a> Comparison<'a> {
             Some(_) if limit.has_columns() => return None,
             Some(_) => limit.elements()?,
             None if limit.is_null() => return None,
-            None => Exprs::of(&[limit]),
+            None => Nodes::of(&[limit]),
         };
-        let radii = limits.iter().map(|limit| radius(&line, sign, limit, ours)).collect::<Option<Exprs>>()?;
-        let radius = Expr::greatest(radii);
+        let radii = limits.iter().map(|limit| radius(&line, sign, limit, ours)).collect::<Option<Nodes>>()?;
+        let radius = Node::greatest(radii);
         let pair = line.measured.pair;
         let is_zero = radius.value().is_some_and(|radius| radius.value() as i32 == 0);
         let is_exact = line.is_plain && any.is_none() && (sign != Sign::Equal || is_zero);
@@ -86,19 +86,19 @@ impl<'a> Comparison<'a> {
     }
 
     /// The condition that an index can answer. Expressions are copied, since both conditions may be kept.
-    pub(super) fn rewritten(&self, write: impl Fn(CodePair<'a>, Expr<'a>) -> Expr<'a>) -> Rewritten<'a> {
+    pub(super) fn rewritten(&self, write: impl Fn(CodePair<'a>, Node<'a>) -> Node<'a>) -> Rewritten<'a> {
         Rewritten { within: write(self.pair.copied(), self.radius), replaces: self.is_exact }
     }
 
     /// The values that make the comparison NULL if one of them is NULL.
-    pub(super) fn inputs(&self) -> impl Iterator<Item = Expr<'a>> {
+    pub(super) fn inputs(&self) -> impl Iterator<Item = Node<'a>> {
         [self.pair.a, self.pair.b].into_iter().chain(self.limits.iter())
     }
 }
 
 /// The radius within which the comparison of a line with a limit can be true: a constant if the limit is one,
 /// otherwise a function call.
-fn radius<'a>(line: &Line<'a>, sign: Sign, limit: Expr<'a>, ours: &ExtensionOids) -> Option<Expr<'a>> {
+fn radius<'a>(line: &Line<'a>, sign: Sign, limit: Node<'a>, ours: &ExtensionOids) -> Option<Node<'a>> {
     if !line.is_plain {
         // With columns, an index could not be searched, and the distance would be computed twice.
         return if limit.has_columns() { None } else { line.radius(limit, ours) };
@@ -125,26 +125,26 @@ fn radius<'a>(line: &Line<'a>, sign: Sign, limit: Expr<'a>, ours: &ExtensionOids
         Sign::AtMost => call(true),
         // No distance and no similarity has exactly this value, such as a distance of 2.5.
         Sign::Equal if limit.value().is_some() && call(true).value() == call(false).value() => {
-            Expr::integer(-1)
+            Node::integer(-1)
         }
         Sign::Equal => call(true),
     })
 }
 
-fn radius_of_distance<'a>(limit: Expr<'a>, is_inclusive: bool, ours: &ExtensionOids) -> Expr<'a> {
-    Expr::function(ours.radius_of_distance(limit.type_(), is_inclusive), pg_sys::INT4OID, &[limit])
+fn radius_of_distance<'a>(limit: Node<'a>, is_inclusive: bool, ours: &ExtensionOids) -> Node<'a> {
+    Node::function(ours.radius_of_distance(limit.type_(), is_inclusive), pg_sys::INT4OID, &[limit])
 }
 
 fn radius_of_similarity<'a>(
     pair: CodePair<'a>,
-    limit: Expr<'a>,
+    limit: Node<'a>,
     is_inclusive: bool,
     ours: &ExtensionOids,
-) -> Expr<'a> {
+) -> Node<'a> {
     let integer = pg_sys::INT4OID;
     // Both codes have one length. It is taken from the code that is not in the index, if it is not known.
     let other = if pair.a.has_columns() { pair.b } else { pair.a };
-    let length = || Expr::function(Oid::from(pg_sys::F_LENGTH_BIT), integer, &[other.copy()]);
-    let bits = pair.bits().map_or_else(length, |bits| Expr::integer(bits as i32));
-    Expr::function(ours.radius_of_similarity(is_inclusive), integer, &[limit, bits])
+    let length = || Node::function(Oid::from(pg_sys::F_LENGTH_BIT), integer, &[other.copy()]);
+    let bits = pair.bits().map_or_else(length, |bits| Node::integer(bits as i32));
+    Node::function(ours.radius_of_similarity(is_inclusive), integer, &[limit, bits])
 }

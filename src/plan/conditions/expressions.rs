@@ -3,7 +3,7 @@
 use crate::estimate::condition::bits_of;
 use crate::pg::catalog::families::operator_in;
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
-use crate::pg::expr::Expr;
+use crate::pg::node::Node;
 use pgrx::pg_sys;
 
 /// The B-tree operator family of floating-point numbers. Its OID is fixed in PostgreSQL's catalog.
@@ -13,19 +13,19 @@ pub(super) const FLOAT_FAMILY: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
 #[derive(Clone, Copy)]
 pub(super) struct CodePair<'a> {
     pub(super) oids: &'a CodeOids,
-    pub(super) a: Expr<'a>,
-    pub(super) b: Expr<'a>,
+    pub(super) a: Node<'a>,
+    pub(super) b: Node<'a>,
 }
 
 impl<'a> CodePair<'a> {
     /// `a <~> b`, or `a <^> b`.
-    pub(super) fn distance(self) -> Expr<'a> {
-        Expr::operator(self.oids.distance_operator, pg_sys::INT4OID, self.a, self.b)
+    pub(super) fn distance(self) -> Node<'a> {
+        Node::operator(self.oids.distance_operator, pg_sys::INT4OID, self.a, self.b)
     }
 
     /// `hamming_within(a, b, radius)`, or `a = b` for fingerprints with radius 0. For strings of bits the
     /// call stays, since strings of different lengths have to raise an error.
-    pub(super) fn as_condition(self, radius: Expr<'a>) -> Expr<'a> {
+    pub(super) fn as_condition(self, radius: Node<'a>) -> Node<'a> {
         let Self { oids, a, b } = self;
         match radius.value() {
             Some(datum) if datum.value() as i32 == 0 && oids.codes.is_integer() => {
@@ -33,7 +33,7 @@ impl<'a> CodePair<'a> {
                 let strategy = pg_sys::BTEqualStrategyNumber as i16;
                 operator_in(family, type_, type_, strategy).map_or_else(
                     || self.as_call(radius),
-                    |equal| Expr::operator(equal, pg_sys::BOOLOID, a, b),
+                    |equal| Node::operator(equal, pg_sys::BOOLOID, a, b),
                 )
             }
             _ => self.as_call(radius),
@@ -41,8 +41,8 @@ impl<'a> CodePair<'a> {
     }
 
     /// `hamming_within(a, b, radius)`.
-    pub(super) fn as_call(self, radius: Expr<'a>) -> Expr<'a> {
-        Expr::function(self.oids.within, pg_sys::BOOLOID, &[self.a, self.b, radius])
+    pub(super) fn as_call(self, radius: Node<'a>) -> Node<'a> {
+        Node::function(self.oids.within, pg_sys::BOOLOID, &[self.a, self.b, radius])
     }
 
     /// The number of bits of both codes, if it is known for one of them. A distance needs equal numbers.
@@ -64,7 +64,7 @@ pub(super) struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    pub(super) fn of(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<Self> {
+    pub(super) fn of(expr: Node<'a>, ours: &'a ExtensionOids) -> Option<Self> {
         let (is_similarity, measured) = match expr.as_operator() {
             Some(distance) => (false, distance),
             None => (true, expr.as_function()?),
@@ -78,7 +78,7 @@ impl<'a> Measured<'a> {
 /// The condition that the planner gets for a comparison.
 pub(crate) struct Rewritten<'a> {
     /// `hamming_within(a, b, radius)`, `a = b`, or a condition on sketches.
-    pub(crate) within: Expr<'a>,
+    pub(crate) within: Node<'a>,
     /// Whether `within` replaces the comparison; otherwise the query keeps both.
     pub(crate) replaces: bool,
 }

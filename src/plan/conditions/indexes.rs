@@ -7,7 +7,7 @@ use crate::index::gist::install_cost;
 use crate::index::hamming::is_hamming;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::{PlannedIndex, Planner, changed_indexes};
 use pgrx::pg_sys;
 
@@ -82,29 +82,29 @@ fn distances_sorted_by<'p>(
     planner: Planner<'p>,
     relation: &pg_sys::RelOptInfo,
     ours: &ExtensionOids,
-) -> Vec<Expr<'p>> {
+) -> Vec<Node<'p>> {
     // SAFETY: the target list of a query has entries with expressions.
     unsafe {
-        let sorted = |entry: Expr| {
+        let sorted = |entry: Node| {
             let entry = &*entry.pointer().cast::<pg_sys::TargetEntry>();
-            (entry.ressortgroupref != 0).then(|| Expr::new(entry.expr))
+            (entry.ressortgroupref != 0).then(|| Node::new(entry.expr))
         };
-        let is_ours = |expr: &Expr| is_distance(planner.info(), *expr, relation.relid, ours);
+        let is_ours = |expr: &Node| is_distance(planner.info(), *expr, relation.relid, ours);
         // Bounded: what a query sorts by.
-        Exprs::new(planner.query().targetList).iter().filter_map(sorted).filter(is_ours).collect()
+        Nodes::new(planner.query().targetList).iter().filter_map(sorted).filter(is_ours).collect()
     }
 }
 
 /// Whether an expression of the query is a distance of something that the relation has.
 fn is_distance(
     root: &pg_sys::PlannerInfo,
-    expr: Expr,
+    expr: Node,
     relation: pg_sys::Index,
     ours: &ExtensionOids,
 ) -> bool {
     if let Some(placeholder) = expr.cast::<pg_sys::PlaceHolderVar>() {
         // SAFETY: a PlaceHolderVar has an expression.
-        is_distance(root, unsafe { Expr::new(placeholder.phexpr) }, relation, ours)
+        is_distance(root, unsafe { Node::new(placeholder.phexpr) }, relation, ours)
     } else if let Some(column) = expr.cast::<pg_sys::Var>() {
         in_part(root, column, relation).is_some_and(|expr| is_distance(root, expr, relation, ours))
     } else {
@@ -113,7 +113,7 @@ fn is_distance(
 }
 
 /// Whether an expression of the query contains a column of the relation.
-fn mentions(root: &pg_sys::PlannerInfo, expr: Expr, relation: pg_sys::Index) -> bool {
+fn mentions(root: &pg_sys::PlannerInfo, expr: Node, relation: pg_sys::Index) -> bool {
     expr.columns().any(|column| {
         i64::from(column.varno) == i64::from(relation)
             || in_part(root, column, relation).is_some_and(|expr| mentions(root, expr, relation))
@@ -129,7 +129,7 @@ fn in_part<'p>(
     root: &'p pg_sys::PlannerInfo,
     column: &pg_sys::Var,
     relation: pg_sys::Index,
-) -> Option<Expr<'p>> {
+) -> Option<Node<'p>> {
     if root.append_rel_array.is_null() {
         return None;
     }
@@ -140,7 +140,7 @@ fn in_part<'p>(
         while let Some(info) = part.as_ref() {
             if i64::from(info.parent_relid) == i64::from(column.varno) {
                 let place = usize::try_from(column.varattno - 1).ok()?;
-                return Exprs::new(info.translated_vars).get(place);
+                return Nodes::new(info.translated_vars).get(place);
             }
             part = *parts.add(info.parent_relid as usize);
         }

@@ -8,7 +8,7 @@
 
 use super::expressions::Measured;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::expr::Expr;
+use crate::pg::node::Node;
 use pgrx::pg_sys::{self, Oid};
 
 /// With larger and smaller numbers, double precision could be wrong by half a bit.
@@ -32,7 +32,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn read(expr: Expr<'a>, ours: &'a ExtensionOids) -> Option<Self> {
+    pub(super) fn read(expr: Node<'a>, ours: &'a ExtensionOids) -> Option<Self> {
         if let Some(measured) = Measured::of(expr, ours) {
             return Some(Self { measured, is_plain: true, slope: 1.0, offset: 0.0, slack: 0.0 });
         }
@@ -127,20 +127,20 @@ impl<'a> Line<'a> {
     }
 
     /// A radius that contains all distances at which the value can reach the limit.
-    pub(super) fn radius(&self, limit: Expr<'a>, ours: &ExtensionOids) -> Option<Expr<'a>> {
-        let double = |function: u32, a, b| Expr::function(Oid::from(function), pg_sys::FLOAT8OID, &[a, b]);
-        let above = double(pg_sys::F_FLOAT8MI, limit.bounded(FARTHEST)?, Expr::double(self.offset));
-        let crossing = double(pg_sys::F_FLOAT8DIV, above, Expr::double(self.slope));
+    pub(super) fn radius(&self, limit: Node<'a>, ours: &ExtensionOids) -> Option<Node<'a>> {
+        let double = |function: u32, a, b| Node::function(Oid::from(function), pg_sys::FLOAT8OID, &[a, b]);
+        let above = double(pg_sys::F_FLOAT8MI, limit.bounded(FARTHEST)?, Node::double(self.offset));
+        let crossing = double(pg_sys::F_FLOAT8DIV, above, Node::double(self.slope));
         let slack = self.slack / self.slope.abs();
         let integer = pg_sys::INT4OID;
         let radius = if self.measured.is_similarity {
             let bits = self.measured.pair.bits()?;
-            let least = Expr::double(slack + TOLERANCE / f64::from(bits));
-            let args = [double(pg_sys::F_FLOAT8MI, crossing, least), Expr::integer(bits as i32)];
-            Expr::function(ours.radius_of_similarity(true), integer, &args)
+            let least = Node::double(slack + TOLERANCE / f64::from(bits));
+            let args = [double(pg_sys::F_FLOAT8MI, crossing, least), Node::integer(bits as i32)];
+            Node::function(ours.radius_of_similarity(true), integer, &args)
         } else {
-            let most = double(pg_sys::F_FLOAT8PL, crossing, Expr::double(slack + TOLERANCE));
-            Expr::function(ours.radius_of_distance(pg_sys::FLOAT8OID, true), integer, &[most])
+            let most = double(pg_sys::F_FLOAT8PL, crossing, Node::double(slack + TOLERANCE));
+            Node::function(ours.radius_of_distance(pg_sys::FLOAT8OID, true), integer, &[most])
         };
         Some(radius.simplified())
     }

@@ -1,25 +1,25 @@
 //! Finds the conditions of a query.
 
-use crate::pg::expr::{Expr, Exprs};
 use crate::pg::join_tree::{Conditions, JoinTree};
-use crate::pg::nodes::elements;
+use crate::pg::node::{Node, Nodes};
+use crate::pg::node_structs::elements;
 use pgrx::pg_sys::{self, BoolExprType::AND_EXPR};
 
 /// Calls `change` for each list of conditions of a query, and stores its result there. All conditions of a
 /// list have to hold: those of FROM, WHERE and JOIN, of row-level security, and of security barrier views.
 pub(super) fn change_conditions<'p>(
     query: &'p pg_sys::Query,
-    change: &mut dyn FnMut(Exprs<'p>) -> Exprs<'p>,
+    change: &mut dyn FnMut(Nodes<'p>) -> Nodes<'p>,
 ) {
     // SAFETY: a query has these lists, and each table has a list of conditions for each security level.
     unsafe {
         // `jointree` is NULL in the query for which PostgreSQL plans the workers of CREATE INDEX.
-        if let Some(tree) = Expr::at(query.jointree) {
+        if let Some(tree) = Node::at(query.jointree) {
             change_join_tree(tree, change);
         }
-        for table in Exprs::new(query.rtable).iter() {
+        for table in Nodes::new(query.rtable).iter() {
             let levels = (*table.pointer().cast::<pg_sys::RangeTblEntry>()).securityQuals;
-            for level in 0..Exprs::new(levels).len() {
+            for level in 0..Nodes::new(levels).len() {
                 let place = &raw mut (*(*levels).elements.add(level)).ptr_value;
                 change_list(Conditions::new(place.cast()), change);
             }
@@ -28,11 +28,11 @@ pub(super) fn change_conditions<'p>(
 }
 
 /// Adds a condition to WHERE.
-pub(super) fn add_condition<'p>(query: &'p pg_sys::Query, condition: Expr<'p>) {
+pub(super) fn add_condition<'p>(query: &'p pg_sys::Query, condition: Node<'p>) {
     // SAFETY: the tree is an expression of the query.
-    let tree = unsafe { Expr::at(query.jointree) };
+    let tree = unsafe { Node::at(query.jointree) };
     if let Some(JoinTree::From { conditions, .. }) = tree.and_then(JoinTree::of) {
-        conditions.set(conditions.list().unwrap_or(Exprs::NONE).and(condition.parts(AND_EXPR)));
+        conditions.set(conditions.list().unwrap_or(Nodes::NONE).and(condition.parts(AND_EXPR)));
     }
 }
 
@@ -44,21 +44,21 @@ pub(super) fn add_condition<'p>(query: &'p pg_sys::Query, condition: Expr<'p>) {
 /// copied in the same way, have been rewritten in the query.
 pub(super) fn change_conditions_of<'p>(
     united: &'p pg_sys::RelOptInfo,
-    change: &mut dyn FnMut(Exprs<'p>) -> Exprs<'p>,
+    change: &mut dyn FnMut(Nodes<'p>) -> Nodes<'p>,
 ) {
     // SAFETY: a relation has lists of conditions, which are expressions.
     unsafe {
         for clause in elements(united.baserestrictinfo) {
             let clause = clause.cast::<pg_sys::RestrictInfo>();
-            let changed = change(Exprs::of(&[Expr::new((*clause).clause)]));
-            if let Some(condition) = Expr::all_of(changed) {
+            let changed = change(Nodes::of(&[Node::new((*clause).clause)]));
+            if let Some(condition) = Node::all_of(changed) {
                 (*clause).clause = condition.pointer().cast();
             }
         }
     }
 }
 
-fn change_join_tree<'p>(item: Expr<'p>, change: &mut dyn FnMut(Exprs<'p>) -> Exprs<'p>) {
+fn change_join_tree<'p>(item: Node<'p>, change: &mut dyn FnMut(Nodes<'p>) -> Nodes<'p>) {
     match JoinTree::of(item) {
         Some(JoinTree::From { items, conditions }) => {
             items.iter().for_each(|item| change_join_tree(item, change));
@@ -72,7 +72,7 @@ fn change_join_tree<'p>(item: Expr<'p>, change: &mut dyn FnMut(Exprs<'p>) -> Exp
     }
 }
 
-fn change_list<'p>(conditions: Conditions<'p>, change: &mut dyn FnMut(Exprs<'p>) -> Exprs<'p>) {
+fn change_list<'p>(conditions: Conditions<'p>, change: &mut dyn FnMut(Nodes<'p>) -> Nodes<'p>) {
     if let Some(list) = conditions.list() {
         conditions.set(change(list));
     }

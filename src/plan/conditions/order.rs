@@ -14,9 +14,9 @@ use super::line::Line;
 use crate::pg::catalog::families::strategy_in;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::compat::is_declared_not_null;
-use crate::pg::expr::{Expr, Exprs};
 use crate::pg::join_tree::Facts;
-use crate::pg::nodes::elements;
+use crate::pg::node::{Node, Nodes};
+use crate::pg::node_structs::elements;
 use crate::pg::planner::{PlannedIndex, Planner};
 use pgrx::pg_sys;
 
@@ -37,7 +37,7 @@ pub(super) fn rewrite_order<'p>(
         for clause in elements(query.sortClause) {
             let key = &*clause.cast::<pg_sys::SortGroupClause>();
             let entry = pg_sys::get_sortgroupclause_tle((&raw const *key).cast_mut(), query.targetList);
-            let sorted = Expr::new((*entry).expr);
+            let sorted = Node::new((*entry).expr);
             // A distance itself needs no replacement.
             if Measured::of(sorted, ours).is_some_and(|measured| !measured.is_similarity) {
                 continue;
@@ -51,7 +51,7 @@ pub(super) fn rewrite_order<'p>(
             if strategy == Some(rising as i32)
                 && (!line.measured.is_similarity || has_one_length(pair))
                 && !sorted.is_volatile()
-                && !PlannedIndex::all(relation).any(|index| Exprs::new(index.indexprs).contains(sorted))
+                && !PlannedIndex::all(relation).any(|index| Nodes::new(index.indexprs).contains(sorted))
                 && (!key.nulls_first || [pair.a, pair.b].into_iter().all(never_null))
             {
                 *clause = sort_by(planner, pair.distance(), &mut *entry).cast();
@@ -83,7 +83,7 @@ fn has_one_length(pair: CodePair<'_>) -> bool {
 /// not return that value; otherwise it gets a new entry.
 fn sort_by(
     planner: Planner,
-    distance: Expr,
+    distance: Node,
     entry: &mut pg_sys::TargetEntry,
 ) -> *mut pg_sys::SortGroupClause {
     let entries = planner.query().targetList;
@@ -112,7 +112,7 @@ fn sort_by(
 }
 
 /// Whether the expression is NULL in no row, or in all rows.
-fn is_never_null(planner: Planner, relation: &pg_sys::RelOptInfo, expr: Expr) -> bool {
+fn is_never_null(planner: Planner, relation: &pg_sys::RelOptInfo, expr: Node) -> bool {
     if !expr.has_columns() {
         return true;
     }
@@ -125,5 +125,5 @@ fn is_never_null(planner: Planner, relation: &pg_sys::RelOptInfo, expr: Expr) ->
             && is_declared_not_null(planner.info(), relation, column.varattno)
     });
     let not_null = expr.null_test(pg_sys::NullTestType::IS_NOT_NULL);
-    declared || Exprs::of(&[not_null]).follows_from(facts.conditions)
+    declared || Nodes::of(&[not_null]).follows_from(facts.conditions)
 }

@@ -2,9 +2,9 @@
 
 use crate::estimate::selectivity::of_join;
 use crate::pg::call::Call;
-use crate::pg::expr::{Applied, Expr, Exprs};
+use crate::pg::node::{Applied, Node, Nodes};
 use crate::pg::planner::Planner;
-use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
+use pgrx::pg_sys::{self, Datum, NodeTag, Oid};
 use std::ptr::from_mut;
 
 /// The answer "no".
@@ -26,7 +26,7 @@ pub(super) enum Request<'p> {
 impl<'p> Request<'p> {
     /// The request that a support function was called with.
     pub(super) fn of(asked: Call) -> Self {
-        let request: *mut Node = asked.pointer(0);
+        let request: *mut pg_sys::Node = asked.pointer(0);
         // SAFETY: PostgreSQL calls a support function with a request: a node whose tag names its struct.
         unsafe {
             match (*request).type_ {
@@ -48,7 +48,7 @@ impl<'p> Request<'p> {
 }
 
 /// The answer to Simplify: the expression that replaces the call.
-pub(super) fn simplified(expr: Option<Expr>) -> Datum {
+pub(super) fn simplified(expr: Option<Node>) -> Datum {
     expr.map_or(NO, |expr| Datum::from(expr.pointer()))
 }
 
@@ -59,7 +59,7 @@ impl<'p> IndexRequest<'p> {
     /// The call, if it calls the function that this support function belongs to.
     pub(super) fn call(&self) -> Option<Applied<'p>> {
         // SAFETY: a request contains the condition that it is about.
-        unsafe { Expr::new(self.0.node) }.as_function().filter(|call| call.id == self.0.funcid)
+        unsafe { Node::new(self.0.node) }.as_function().filter(|call| call.id == self.0.funcid)
     }
 
     /// The number of the argument that is in the index, from 0.
@@ -72,15 +72,15 @@ impl<'p> IndexRequest<'p> {
     }
 
     /// The condition `stored operator query`, if the index can be searched for that query.
-    pub(super) fn answer(self, operator: Oid, [stored, query]: [Expr<'p>; 2], is_lossy: bool) -> Datum {
+    pub(super) fn answer(self, operator: Oid, [stored, query]: [Node<'p>; 2], is_lossy: bool) -> Datum {
         let Some(query) = self.searched_for(query) else { return NO };
         self.0.lossy = is_lossy;
-        Exprs::of(&[Expr::operator(operator, pg_sys::BOOLOID, stored, query)]).pointer().into()
+        Nodes::of(&[Node::operator(operator, pg_sys::BOOLOID, stored, query)]).pointer().into()
     }
 
     /// What the index is searched for, as a constant if it can be computed now; `None` if it changes from row
     /// to row of the index's table.
-    fn searched_for(&self, query: Expr<'p>) -> Option<Expr<'p>> {
+    fn searched_for(&self, query: Node<'p>) -> Option<Node<'p>> {
         if query.is::<pg_sys::Const>() {
             return Some(query);
         }
@@ -88,7 +88,7 @@ impl<'p> IndexRequest<'p> {
         // SAFETY: a request has the query that is being planned, and the index.
         unsafe {
             pg_sys::is_pseudo_constant_for_index(root, query.pointer(), self.0.index)
-                .then(|| Expr::new(pg_sys::eval_const_expressions(root, query.pointer())))
+                .then(|| Node::new(pg_sys::eval_const_expressions(root, query.pointer())))
         }
     }
 }
@@ -99,7 +99,7 @@ pub(super) struct SelectivityRequest<'p>(&'p mut pg_sys::SupportRequestSelectivi
 impl<'p> SelectivityRequest<'p> {
     pub(super) fn call(&self) -> Applied<'p> {
         // SAFETY: a request contains the arguments of the call that it is about.
-        Applied::new(self.0.funcid, unsafe { Exprs::new(self.0.args) })
+        Applied::new(self.0.funcid, unsafe { Nodes::new(self.0.args) })
     }
 
     /// The answer, from the fraction of rows, or of pairs of rows. The number is the relation for which
@@ -123,7 +123,7 @@ impl<'p> CostRequest<'p> {
     /// The call, if the request is about a call.
     pub(super) fn call(&self) -> Option<Applied<'p>> {
         // SAFETY: the node is an expression, or null.
-        unsafe { Expr::at(self.0.node) }?.as_function()
+        unsafe { Node::at(self.0.node) }?.as_function()
     }
 
     /// The answer, computed with the query that is being planned, if there is one.

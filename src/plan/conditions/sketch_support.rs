@@ -9,7 +9,7 @@ use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::families::is_in;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
-use crate::pg::expr::{Applied, Expr};
+use crate::pg::node::{Applied, Node};
 use pgrx::pg_sys::{Datum, Oid};
 use text::sketch::threshold::Measure;
 
@@ -38,10 +38,10 @@ fn sketch_support(call: Call) -> Datum {
 
 /// A condition on two sketches, one of which is in the index.
 struct IndexedSketch<'p> {
-    stored: Expr<'p>,
-    query: Expr<'p>,
+    stored: Node<'p>,
+    query: Node<'p>,
     /// The least share, and of which values it is a share. `None` if one common value is enough.
-    share: Option<(Measure, Expr<'p>)>,
+    share: Option<(Measure, Node<'p>)>,
 }
 
 impl<'p> IndexedSketch<'p> {
@@ -58,16 +58,16 @@ impl<'p> IndexedSketch<'p> {
     }
 
     /// `stored @@ query`: its operator, if the operator family has it, and the query.
-    fn by_share(&self, family: Oid, sketches: &SketchOids) -> Option<(Oid, Expr<'p>)> {
+    fn by_share(&self, family: Oid, sketches: &SketchOids) -> Option<(Oid, Node<'p>)> {
         let (measure, least) = self.share?;
         let matches = sketches.match_operator(family)?;
-        let args = [self.query, Expr::integer(number_of(measure) as i32), least];
-        Some((matches, Expr::function(sketches.query, sketches.query_type, &args)))
+        let args = [self.query, Node::integer(number_of(measure) as i32), least];
+        Some((matches, Node::function(sketches.query, sketches.query_type, &args)))
     }
 
     /// `stored && query`: its operator, if the operator family has it, as `array_ops` does, and the query.
     /// Not if the share may be 0: then rows without a common value match too.
-    fn by_overlap(&self, family: Oid) -> Option<(Oid, Expr<'p>)> {
+    fn by_overlap(&self, family: Oid) -> Option<(Oid, Node<'p>)> {
         let is_positive = self.share.is_none_or(|(_, least)| {
             least.value().is_some_and(|least| f64::from_bits(least.value() as u64) > 0.0)
         });

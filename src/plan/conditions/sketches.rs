@@ -10,12 +10,12 @@ use super::comparison::{FLOAT_TYPES, exchanged};
 use super::expressions::{FLOAT_FAMILY, Rewritten};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
-use crate::pg::expr::Expr;
+use crate::pg::node::Node;
 use pgrx::pg_sys::{self, Oid};
 
 /// The call for a comparison of a share with a number. Expressions are copied, since the query may keep the
 /// comparison as well.
-pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Option<Rewritten<'a>> {
+pub(super) fn rewrite_share<'a>(condition: Node<'a>, ours: &ExtensionOids) -> Option<Rewritten<'a>> {
     let sketches = ours.sketches;
     let comparison = condition.as_operator()?;
     let [left, right] = comparison.args()?;
@@ -40,12 +40,12 @@ pub(super) fn rewrite_share<'a>(condition: Expr<'a>, ours: &ExtensionOids) -> Op
     }
     let least = least(limit.widened(), strategy == pg_sys::BTGreaterStrategyNumber, &sketches);
     let (function, [a, b]) = share;
-    let within = Expr::function(function, pg_sys::BOOLOID, &[a.copy(), b.copy(), least]);
+    let within = Node::function(function, pg_sys::BOOLOID, &[a.copy(), b.copy(), least]);
     Some(Rewritten { within, replaces: is_lower_bound })
 }
 
 /// The two sketches of a share, and the function that tests it against a limit.
-fn share<'a>(expr: Expr<'a>, sketches: &SketchOids) -> Option<(Oid, [Expr<'a>; 2])> {
+fn share<'a>(expr: Node<'a>, sketches: &SketchOids) -> Option<(Oid, [Node<'a>; 2])> {
     let call = expr.as_function()?;
     let function = match call.id {
         called if called == sketches.similarity => sketches.similar,
@@ -56,10 +56,10 @@ fn share<'a>(expr: Expr<'a>, sketches: &SketchOids) -> Option<(Oid, [Expr<'a>; 2
 }
 
 /// The least share that satisfies the comparison with the limit, a double precision.
-fn least<'a>(limit: Expr<'a>, is_above: bool, sketches: &SketchOids) -> Expr<'a> {
+fn least<'a>(limit: Node<'a>, is_above: bool, sketches: &SketchOids) -> Node<'a> {
     match limit.value() {
         _ if !is_above => limit,
-        Some(datum) => Expr::double(f64::from_bits(datum.value() as u64).next_up()),
-        None => Expr::function(sketches.above, pg_sys::FLOAT8OID, &[limit]),
+        Some(datum) => Node::double(f64::from_bits(datum.value() as u64).next_up()),
+        None => Node::function(sketches.above, pg_sys::FLOAT8OID, &[limit]),
     }
 }

@@ -10,7 +10,7 @@ use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::families::function_of;
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
 use crate::pg::catalog::ours::is_ours;
-use crate::pg::expr::{Applied, Expr, Exprs};
+use crate::pg::node::{Applied, Node, Nodes};
 use crate::pg::planner::Planner;
 use pgrx::pg_sys::{self, Datum};
 
@@ -40,13 +40,13 @@ fn hamming_support(call: Call) -> Datum {
 
 /// `hamming(a, b)` becomes `a <~> b` or `a <^> b`, both in queries and in the index definitions that the
 /// planner compares with queries. The catalog keeps index definitions as users wrote them.
-fn distance<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
+fn distance<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Node<'p>> {
     let [a, b] = call.args().filter(|_| call.id == oids.hamming)?;
     Some(CodePair { oids, a, b }.distance())
 }
 
 /// `hamming_within(a, b, 0)` of fingerprints is `a = b`.
-fn equality<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Expr<'p>> {
+fn equality<'p>(call: Applied<'p>, oids: &'p CodeOids) -> Option<Node<'p>> {
     let [a, b, radius] = call.args().filter(|_| call.id == oids.within)?;
     let simplified = CodePair { oids, a, b }.as_condition(radius);
     simplified.as_operator().is_some().then_some(simplified)
@@ -73,8 +73,8 @@ fn index_condition(request: IndexRequest) -> Option<Datum> {
         return None;
     }
     // PostgreSQL would compute the ball of constants by its executor, once for each time that it asks.
-    let ball = Expr::ball(oids.codes, oids.ball_type, center, radius)
-        .unwrap_or_else(|| Expr::function(oids.ball, oids.ball_type, &[center, radius]));
+    let ball = Node::ball(oids.codes, oids.ball_type, center, radius)
+        .unwrap_or_else(|| Node::function(oids.ball, oids.ball_type, &[center, radius]));
     Some(request.answer(contained, [key, ball], false))
 }
 
@@ -91,7 +91,7 @@ fn estimate_ball(asked: Call, relation: i32) -> f64 {
     let root = asked.pointer(0);
     // SAFETY: PostgreSQL calls an estimator of conditions or of joins with the planner's query as the first
     // argument, and the list of the operator's arguments as the third.
-    let (planner, args) = unsafe { (Planner::new(&root), Exprs::new(asked.pointer(2))) };
+    let (planner, args) = unsafe { (Planner::new(&root), Nodes::new(asked.pointer(2))) };
     let condition =
         Applied::new(pg_sys::InvalidOid, args).args().and_then(|[code, ball]| Within::ball(code, ball));
     planner.zip(condition).map_or(UNKNOWN, |(planner, condition)| selectivity(planner, &condition, relation))

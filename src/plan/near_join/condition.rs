@@ -7,7 +7,7 @@ use super::kind::{BySide, JoinKind, Side};
 use crate::estimate::condition::{Within, bits_of};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::code::CodeType;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::{Planner, Relation};
 use crate::plan::conditions::{Rewritten, rewritten_as_call};
 use hamming::code::MAX_BITS;
@@ -41,7 +41,7 @@ impl<'p> NearCondition<'p> {
         planner: Planner<'p>,
         [join, outer, inner]: [Relation<'p>; 3],
         kind: JoinKind,
-        conditions: Exprs<'p>,
+        conditions: Nodes<'p>,
     ) -> Option<Vec<Self>> {
         let ours = ExtensionOids::remembered()?;
         let clauses = || conditions.all::<RestrictInfo>();
@@ -57,7 +57,7 @@ impl<'p> NearCondition<'p> {
             .filter(|found| is_only_plan || conditions.len() == 1 || found.has_known_length)
             .collect();
         // The query may contain both a comparison and the call that the comparison was rewritten to.
-        let written: Exprs = found.iter().filter(|found| found.is_written()).map(Self::expr).collect();
+        let written: Nodes = found.iter().filter(|found| found.is_written()).map(Self::expr).collect();
         found.retain(|found| found.is_written() || !written.contains(found.expr()));
         if found.is_empty() || ExtensionOids::known().is_none() {
             return None;
@@ -75,7 +75,7 @@ impl<'p> NearCondition<'p> {
         ours: &ExtensionOids,
     ) -> Option<Self> {
         // SAFETY: a condition has an expression.
-        let written = unsafe { Expr::new(clause.clause) };
+        let written = unsafe { Node::new(clause.clause) };
         let ((codes, mut within), mut is_whole, mut expr) = match call_of(written, ours) {
             Some(call) => (call, true, written),
             None => {
@@ -93,9 +93,9 @@ impl<'p> NearCondition<'p> {
         if planner.has_relations(within.radius) && is_only_plan {
             // The radius of a similarity depends on the length of the codes, if it is not known. All rows are
             // near then, and the condition is tested.
-            within.radius = Expr::integer(i32::MAX);
+            within.radius = Node::integer(i32::MAX);
             let function = expr.as_function()?.id;
-            expr = Expr::function(function, pg_sys::BOOLOID, &[a, b, within.radius]);
+            expr = Node::function(function, pg_sys::BOOLOID, &[a, b, within.radius]);
             is_whole = false;
         }
         if planner.has_relations(within.radius) || expr.has_volatile_functions() {
@@ -116,13 +116,13 @@ impl<'p> NearCondition<'p> {
         std::ptr::eq(self.call, self.clause)
     }
 
-    fn expr(&self) -> Expr<'p> {
+    fn expr(&self) -> Node<'p> {
         // SAFETY: a condition has an expression.
-        unsafe { Expr::new(self.call.clause) }
+        unsafe { Node::new(self.call.clause) }
     }
 
     /// Whether this is the given condition of the query.
-    pub(super) fn is_of(&self, clause: Expr) -> bool {
+    pub(super) fn is_of(&self, clause: Node) -> bool {
         std::ptr::eq(self.clause, clause.pointer().cast())
     }
 
@@ -137,16 +137,16 @@ impl<'p> NearCondition<'p> {
         planner: Planner<'p>,
         sides: [Relation<'p>; 3],
         special: *mut pg_sys::SpecialJoinInfo,
-        conditions: Exprs<'p>,
+        conditions: Nodes<'p>,
     ) {
         if near.len() == 1 && near[0].is_written() {
             return;
         }
         let selectivity = |near: &&Self| near.selectivity(planner, special);
         let least = near.iter().min_by(|a, b| selectivity(a).total_cmp(&selectivity(b)));
-        let is_other = |clause: &Expr| near.iter().all(|near| !near.is_of(*clause));
-        let calls = least.map(|near| Expr::of(near.call)).into_iter();
-        let calls: Exprs = calls.chain(conditions.iter().filter(is_other)).collect();
+        let is_other = |clause: &Node| near.iter().all(|near| !near.is_of(*clause));
+        let calls = least.map(|near| Node::of(near.call)).into_iter();
+        let calls: Nodes = calls.chain(conditions.iter().filter(is_other)).collect();
         let [join, first, second] = sides.map(Relation::pointer);
         // SAFETY: relations and conditions of the query, as the caller promises.
         unsafe {
@@ -157,7 +157,7 @@ impl<'p> NearCondition<'p> {
 
     /// The fraction of all pairs of rows that are near.
     pub(super) fn selectivity(&self, planner: Planner<'p>, special: *mut pg_sys::SpecialJoinInfo) -> f64 {
-        let (call, kind) = (Expr::of(self.call).pointer(), pg_sys::JoinType::JOIN_INNER);
+        let (call, kind) = (Node::of(self.call).pointer(), pg_sys::JoinType::JOIN_INNER);
         // SAFETY: the condition belongs to the join.
         unsafe { pg_sys::clause_selectivity(planner.pointer(), call, 0, kind, special) }
     }
@@ -184,7 +184,7 @@ impl<'p> NearCondition<'p> {
 }
 
 /// The type of the codes and the arguments, if this is a call of a function that the near join can serve.
-fn call_of<'p>(expr: Expr<'p>, ours: &ExtensionOids) -> Option<(CodeType, Within<'p>)> {
+fn call_of<'p>(expr: Node<'p>, ours: &ExtensionOids) -> Option<(CodeType, Within<'p>)> {
     let call = expr.as_function()?;
     let codes = ours.codes().find(|oids| oids.within == call.id)?.codes;
     let [a, b, radius] = call.args()?;
@@ -192,7 +192,7 @@ fn call_of<'p>(expr: Expr<'p>, ours: &ExtensionOids) -> Option<(CodeType, Within
 }
 
 /// A copy of a condition with another expression on the same relations, of which nothing is cached.
-fn with_clause<'p>(planner: Planner<'p>, condition: &RestrictInfo, expr: Expr) -> &'p RestrictInfo {
+fn with_clause<'p>(planner: Planner<'p>, condition: &RestrictInfo, expr: Node) -> &'p RestrictInfo {
     let other = planner.make::<RestrictInfo>();
     *other = *condition;
     other.clause = expr.pointer().cast();

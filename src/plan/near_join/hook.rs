@@ -4,7 +4,7 @@ use super::condition::NearCondition;
 use super::kind::JoinKind;
 use super::nested_loops;
 use super::path::{Sides, propose};
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::{Planner, Relation};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_guard, pg_sys};
 use std::cell::Cell;
@@ -56,7 +56,7 @@ unsafe extern "C-unwind" fn on_join(
         if !is_enabled && kind != JoinKind::Semi || !(*join).lateral_relids.is_null() {
             return;
         }
-        let (conditions, special) = (Exprs::new((*extra).restrictlist), (*extra).sjinfo);
+        let (conditions, special) = (Nodes::new((*extra).restrictlist), (*extra).sjinfo);
         let relations @ [join, outer, inner] =
             [join, outer, inner].map(|relation| planner.relation(relation));
         if let Some(near) = NearCondition::find(planner, relations, kind, conditions)
@@ -65,7 +65,7 @@ unsafe extern "C-unwind" fn on_join(
             // PostgreSQL keeps the estimate of a right join as a left join with the sides exchanged.
             let sides = if kind == JoinKind::Right { [join, inner, outer] } else { relations };
             NearCondition::estimate_rows(&near, planner, sides, special, conditions);
-            let is_other = |clause: &Expr| near.iter().all(|near| !near.is_of(*clause) || !near.is_whole);
+            let is_other = |clause: &Node| near.iter().all(|near| !near.is_of(*clause) || !near.is_whole);
             let others = conditions.iter().filter(is_other).collect();
             let sides = Sides { planner, join, outer, inner, kind, others, special, near };
             if is_enabled {

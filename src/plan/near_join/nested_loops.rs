@@ -7,7 +7,7 @@
 use super::kind::{JoinKind, Side};
 use super::path::Sides;
 use crate::pg::compat;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::Relation;
 use crate::pg::settings::setting;
 use pgrx::pg_sys::{self, JoinPathExtraData, JoinType, NodeTag, Path, PathTarget};
@@ -77,7 +77,7 @@ pub(super) fn propose_by_inner(sides: &Sides, extra: &JoinPathExtraData) {
     let Some(inner) = sides.inner.cheapest(false) else { return };
     // All pairs of an outer row have the same outer columns, and PostgreSQL may recheck the outer row with
     // any of its inner rows. Other expressions may differ between them.
-    let has_columns = sides.join.columns().iter().all(Expr::is::<pg_sys::Var>);
+    let has_columns = sides.join.columns().iter().all(Node::is::<pg_sys::Var>);
     if sides.kind != JoinKind::Semi || !has_columns || !is_table(sides) {
         return;
     }
@@ -99,7 +99,7 @@ fn is_table(sides: &Sides) -> bool {
 /// A copy of an index path of the outer table that also returns the ctid; `None` for other paths.
 fn asked_path(sides: &Sides, path: &Path, questions: f64) -> Option<*mut Path> {
     // SAFETY: a path is a node.
-    let node = unsafe { Expr::new(from_ref(path).cast_mut()) };
+    let node = unsafe { Node::new(from_ref(path).cast_mut()) };
     let copy: *mut Path = match (node.cast::<pg_sys::IndexPath>(), node.cast::<pg_sys::BitmapHeapPath>()) {
         (Some(index), _) => {
             let copy = sides.planner.make::<pg_sys::IndexPath>();
@@ -151,7 +151,7 @@ fn distinct_path(sides: &Sides, extra: &JoinPathExtraData, paths @ [asking, aske
             join.reltarget,
             pg_sys::AggStrategy::AGG_HASHED,
             pg_sys::AggSplit::AGGSPLIT_SIMPLE,
-            Exprs::of(&[Expr::of(row)]).pointer(),
+            Nodes::of(&[Node::of(row)]).pointer(),
             null_mut(),
             null(),
             join.rows.max(1.0),

@@ -6,7 +6,7 @@ use super::memory;
 use super::plan::PATH_METHODS;
 use super::stored::{StoredJoin, StoredPath};
 use crate::pg::compat;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::{Planner, Relation};
 use crate::pg::settings::setting;
 use pgrx::pg_sys::{self, NodeTag, Path};
@@ -37,7 +37,7 @@ pub(super) struct Sides<'p> {
     pub(super) inner: Relation<'p>,
     pub(super) kind: JoinKind,
     /// The conditions of the join that the near join does not serve.
-    pub(super) others: Exprs<'p>,
+    pub(super) others: Nodes<'p>,
     pub(super) special: *mut pg_sys::SpecialJoinInfo,
     /// The conditions that the near join serves. The first one needs the fewest comparisons if codes are
     /// scattered.
@@ -97,8 +97,8 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
     compat::add_disabled_nodes(&mut path.path, [outer, inner]);
     // SAFETY: the lists have nodes of the planner, and the path belongs to the join.
     unsafe {
-        let children = [outer, inner].map(|path| Expr::new(from_ref(path).cast_mut()));
-        path.custom_paths = Exprs::of(&children).pointer();
+        let children = [outer, inner].map(|path| Node::new(from_ref(path).cast_mut()));
+        path.custom_paths = Nodes::of(&children).pointer();
         let stored = StoredJoin {
             kind: sides.kind,
             may_end_early: sides.planner.info().tuple_fraction > 0.0,
@@ -106,7 +106,7 @@ fn add_path(sides: &Sides, [outer, inner]: [&Path; 2], workers: Workers) {
             // Bounded: as many as the query has conditions.
             near: sides.near.iter().map(|near| (near.first, near.codes)).collect(),
         };
-        let calls = sides.near.iter().map(|near| Expr::of(near.call)).collect();
+        let calls = sides.near.iter().map(|near| Node::of(near.call)).collect();
         path.custom_private = StoredPath { join: stored.write(), calls, others: sides.others }.write();
         path.methods = &raw const PATH_METHODS.0;
         if compat::set_conditions(path, sides.others) {

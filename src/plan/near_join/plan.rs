@@ -4,7 +4,7 @@ use super::kind::JoinKind;
 use super::stored::{StoredExpressions, StoredJoin, StoredPath};
 use crate::pg::compat;
 use crate::pg::executor::Methods;
-use crate::pg::expr::{Expr, Exprs};
+use crate::pg::node::{Node, Nodes};
 use crate::pg::planner::Planner;
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, List, RestrictInfo};
@@ -40,12 +40,12 @@ unsafe extern "C-unwind" fn plan_path(
                 pg_sys::extract_actual_join_clauses(others, (*join).relids, &raw mut of_join, &raw mut filter)
             }
         }
-        let near = calls.all::<RestrictInfo>().map(|call| Expr::new(call.clause)).collect();
-        let (conditions, filter) = (Exprs::new(of_join), Exprs::new(filter));
-        let expressions = Expr::new(StoredExpressions { near, conditions, filter }.write()).copy();
-        let given = columns_of(Exprs::new(plans));
+        let near = calls.all::<RestrictInfo>().map(|call| Node::new(call.clause)).collect();
+        let (conditions, filter) = (Nodes::new(of_join), Nodes::new(filter));
+        let expressions = Node::new(StoredExpressions { near, conditions, filter }.write()).copy();
+        let given = columns_of(Nodes::new(plans));
         // `columns` may be empty here; the planner then sets it later.
-        name_outer_joins(given, Exprs::new((*(*join).reltarget).exprs), expressions);
+        name_outer_joins(given, Nodes::new((*(*join).reltarget).exprs), expressions);
         let Some(planner) = Planner::new(&root) else { unreachable!("a path belongs to a query") };
         let node = planner.make::<pg_sys::CustomScan>();
         node.scan.plan.targetlist = columns;
@@ -60,32 +60,32 @@ unsafe extern "C-unwind" fn plan_path(
 }
 
 /// Orders conditions of a join as they are tested: by security level, then by cost.
-fn in_order(conditions: Exprs) -> Exprs {
+fn in_order(conditions: Nodes) -> Nodes {
     // Bounded: as many as the query has conditions.
     let mut keyed: Vec<(u32, f64, &RestrictInfo)> = conditions
         .all::<RestrictInfo>()
         .map(|clause| {
             let mut cost = pg_sys::QualCost::default();
-            let node = Expr::of(clause).pointer();
+            let node = Node::of(clause).pointer();
             // SAFETY: the condition belongs to the query.
             unsafe { pg_sys::cost_qual_eval_node(&raw mut cost, node, null_mut()) };
             (clause.security_level, cost.per_tuple, clause)
         })
         .collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    keyed.into_iter().map(|(.., clause)| Expr::of(clause)).collect()
+    keyed.into_iter().map(|(.., clause)| Node::of(clause)).collect()
 }
 
 /// The columns that both children return.
-fn columns_of(plans: Exprs<'_>) -> Exprs<'_> {
+fn columns_of(plans: Nodes<'_>) -> Nodes<'_> {
     // SAFETY: each plan has a target list.
-    let of_plan = |plan: Expr| unsafe { Exprs::new((*plan.pointer().cast::<pg_sys::Plan>()).targetlist) };
+    let of_plan = |plan: Node| unsafe { Nodes::new((*plan.pointer().cast::<pg_sys::Plan>()).targetlist) };
     let columns = plans.iter().flat_map(|plan| of_plan(plan).all::<pg_sys::TargetEntry>());
     let entries = columns.zip(1..).map(|(column, place)| {
         // SAFETY: a target entry has an expression, of which the new entry gets a copy.
         unsafe {
-            let expr = Expr::new(column.expr).copy().pointer();
-            Expr::new(pg_sys::makeTargetEntry(expr.cast(), place, null_mut(), false))
+            let expr = Node::new(column.expr).copy().pointer();
+            Node::new(pg_sys::makeTargetEntry(expr.cast(), place, null_mut(), false))
         }
     });
     entries.collect()
@@ -97,11 +97,11 @@ fn columns_of(plans: Exprs<'_>) -> Exprs<'_> {
 /// Above an outer join, the `varnullingrels` of a column, or the `phnullingrels` of a PlaceHolderVar, contain
 /// the join; below it they do not. A join node accepts both. A custom node has one list of its children's
 /// columns, where PostgreSQL looks for an equal node. Columns inside a PlaceHolderVar are not changed.
-fn name_outer_joins<'p>(given: Exprs<'p>, above: Exprs<'p>, conditions: Expr<'p>) {
-    let taken = |expr: Option<Expr<'p>>, given| expr.map_or_else(Vec::new, |expr| taken_from(expr, given));
+fn name_outer_joins<'p>(given: Nodes<'p>, above: Nodes<'p>, conditions: Node<'p>) {
+    let taken = |expr: Option<Node<'p>>, given| expr.map_or_else(Vec::new, |expr| taken_from(expr, given));
     let given = taken(given.node(), None);
     let above = taken(above.node(), Some(&given));
-    let name = |names: &[Expr<'p>], by: &[Expr<'p>]| {
+    let name = |names: &[Node<'p>], by: &[Node<'p>]| {
         for name in names {
             if let Some(&other) = by.iter().find(|other| other.is_same_input(*name)) {
                 compat::name_outer_joins_of(*name, other);
@@ -114,12 +114,12 @@ fn name_outer_joins<'p>(given: Exprs<'p>, above: Exprs<'p>, conditions: Expr<'p>
 
 /// The columns and PlaceHolderVars that an expression takes from the node's children. If they do not return a
 /// PlaceHolderVar, it is computed above them, from the columns and PlaceHolderVars inside it.
-fn taken_from<'p>(expr: Expr<'p>, given: Option<&[Expr<'p>]>) -> Vec<Expr<'p>> {
-    let within = |input: Expr<'p>| {
+fn taken_from<'p>(expr: Node<'p>, given: Option<&[Node<'p>]>) -> Vec<Node<'p>> {
+    let within = |input: Node<'p>| {
         let placeholder = input.cast::<pg_sys::PlaceHolderVar>()?;
         let is_given = given.is_none_or(|given| given.iter().any(|other| other.is_same_input(input)));
         // SAFETY: a PlaceHolderVar has an expression.
-        (!is_given).then(|| taken_from(unsafe { Expr::new(placeholder.phexpr) }, given))
+        (!is_given).then(|| taken_from(unsafe { Node::new(placeholder.phexpr) }, given))
     };
     // Bounded: as many as the query has columns.
     expr.inputs().iter().flat_map(|input| within(input).unwrap_or_else(|| vec![input])).collect()

@@ -4,8 +4,8 @@
 use super::kind::{BySide, JoinKind, Side};
 use crate::pg::code::CodeType;
 use crate::pg::exec_node::NodePlan;
-use crate::pg::expr::{Expr, Exprs};
-use crate::pg::nodes::elements;
+use crate::pg::node::{Node, Nodes};
+use crate::pg::node_structs::elements;
 use pgrx::pg_sys::{self, List};
 use std::ptr::null_mut;
 
@@ -58,8 +58,8 @@ pub(super) struct StoredPath<'p> {
     /// The numbers of the node.
     pub(super) join: *mut List,
     /// The conditions that the node serves, as calls, and the other conditions of the join.
-    pub(super) calls: Exprs<'p>,
-    pub(super) others: Exprs<'p>,
+    pub(super) calls: Nodes<'p>,
+    pub(super) others: Nodes<'p>,
 }
 
 impl StoredPath<'_> {
@@ -73,7 +73,7 @@ impl StoredPath<'_> {
         // SAFETY: such a path has what `write` returns, as the caller promises.
         unsafe {
             let [join, calls, others] = lists_of(path.custom_private);
-            Self { join, calls: Exprs::new(calls), others: Exprs::new(others) }
+            Self { join, calls: Nodes::new(calls), others: Nodes::new(others) }
         }
     }
 }
@@ -81,16 +81,16 @@ impl StoredPath<'_> {
 /// The expressions of a node.
 pub(crate) struct StoredExpressions<'p> {
     /// The conditions on distances that the node serves.
-    pub(crate) near: Exprs<'p>,
+    pub(crate) near: Nodes<'p>,
     /// The other conditions of the join.
-    pub(crate) conditions: Exprs<'p>,
+    pub(crate) conditions: Nodes<'p>,
     /// Conditions that are tested after the join.
-    pub(crate) filter: Exprs<'p>,
+    pub(crate) filter: Nodes<'p>,
 }
 
 impl<'p> StoredExpressions<'p> {
     pub(super) fn write(&self) -> *mut List {
-        list_of([self.near, self.conditions, self.filter].map(Exprs::pointer))
+        list_of([self.near, self.conditions, self.filter].map(Nodes::pointer))
     }
 
     /// The expressions that [`write`](Self::write) has written to a plan.
@@ -100,7 +100,7 @@ impl<'p> StoredExpressions<'p> {
     }
 
     /// The codes of each condition that the node serves, and its radius.
-    pub(crate) fn served(&self, stored: &StoredJoin) -> impl Iterator<Item = (BySide<Expr<'p>>, Expr<'p>)> {
+    pub(crate) fn served(&self, stored: &StoredJoin) -> impl Iterator<Item = (BySide<Node<'p>>, Node<'p>)> {
         self.near.iter().zip(&stored.near).filter_map(|(call, &(first, _))| {
             let [a, b, radius] = call.as_function()?.args()?;
             Some((BySide(if first == Side::Outer { [a, b] } else { [b, a] }), radius))

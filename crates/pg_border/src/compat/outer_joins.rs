@@ -1,14 +1,14 @@
 //! The outer joins that can make a column or a PlaceHolderVar NULL: its `varnullingrels`. 15 has none.
 
-use crate::expr::Expr;
+use crate::node::Node;
 
 /// Columns of PostgreSQL 15 have no such set.
 #[cfg(feature = "pg15")]
-pub fn name_outer_joins_of(_: Expr, _: Expr) {}
+pub fn name_outer_joins_of(_: Node, _: Node) {}
 
 /// Copies `varnullingrels` from one column, or one PlaceHolderVar, to another.
 #[cfg(not(feature = "pg15"))]
-pub fn name_outer_joins_of(node: Expr, other: Expr) {
+pub fn name_outer_joins_of(node: Node, other: Node) {
     use pgrx::pg_sys::{PlaceHolderVar, Var};
     // SAFETY: the tags were checked, and nobody has a reference to these nodes.
     unsafe {

@@ -1,6 +1,6 @@
 //! The cost function of an index, and the cost of paths.
 
-use crate::expr::Exprs;
+use crate::node::Nodes;
 use pgrx::pg_sys;
 
 /// Sets the function that the planner calls for the cost of an index scan. Since 16, the field has the
@@ -31,7 +31,7 @@ pub fn disable(_path: &mut pg_sys::Path) {
 
 /// Gives a path the conditions that it does not serve, of which PostgreSQL tests those without columns above
 /// the path. Up to 16 it does not, so no path of ours can replace such a join. Returns whether it can.
-pub fn set_conditions(_path: &mut pg_sys::CustomPath, conditions: Exprs) -> bool {
+pub fn set_conditions(_path: &mut pg_sys::CustomPath, conditions: Nodes) -> bool {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     return !conditions.all::<pg_sys::RestrictInfo>().any(|clause| clause.pseudoconstant);
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]

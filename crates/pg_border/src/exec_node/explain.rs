@@ -1,6 +1,6 @@
 //! What a node adds to the output of EXPLAIN.
 
-use crate::expr::{Expr, Exprs};
+use crate::node::{Node, Nodes};
 use pgrx::pg_sys::{self, CustomScanState, ExplainState, List};
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -38,7 +38,7 @@ impl NodeExplanation<'_> {
     }
 
     /// Adds an expression of the node.
-    pub fn expression(self, label: &CStr, expr: Expr) {
+    pub fn expression(self, label: &CStr, expr: Node) {
         // SAFETY: the expression belongs to the plan of the node, for which the context was made.
         unsafe {
             let text = pg_sys::deparse_expression(expr.pointer(), self.context, true, false);
@@ -47,9 +47,9 @@ impl NodeExplanation<'_> {
     }
 
     /// Adds conditions of the node, all of which have to hold.
-    pub fn conditions(self, label: &CStr, conditions: Exprs) {
+    pub fn conditions(self, label: &CStr, conditions: Nodes) {
         // SAFETY: the argument is a list of conditions.
-        self.expression(label, unsafe { Expr::new(pg_sys::make_ands_explicit(conditions.pointer())) });
+        self.expression(label, unsafe { Node::new(pg_sys::make_ands_explicit(conditions.pointer())) });
     }
 
     /// Adds a number of which the unit is in the label.

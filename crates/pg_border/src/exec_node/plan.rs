@@ -1,7 +1,7 @@
 //! The plan of a node, as the planner has stored it.
 
-use crate::expr::{Expr, Exprs};
-use crate::nodes::elements;
+use crate::node::{Node, Nodes};
+use crate::node_structs::elements;
 use pgrx::pg_sys::{self, CustomScan, NodeTag};
 
 /// The plan of a node.
@@ -26,27 +26,27 @@ impl<'p> NodePlan<'p> {
     }
 
     /// A list of `custom_exprs`, which is a list of lists of expressions.
-    pub fn expressions(self, place: usize) -> Exprs<'p> {
+    pub fn expressions(self, place: usize) -> Nodes<'p> {
         // SAFETY: the field has a list of nodes or null, and each node a tag. The list stays with the plan.
         unsafe {
             let list = elements(self.0.custom_exprs).get(place).copied();
             let list = list.filter(|list| !list.is_null() && (**list).type_ == NodeTag::T_List);
-            list.map_or(Exprs::NONE, |list| Exprs::new(list.cast()))
+            list.map_or(Nodes::NONE, |list| Nodes::new(list.cast()))
         }
     }
 
     /// The columns that the node returns, as target entries.
-    pub fn columns(self) -> Exprs<'p> {
+    pub fn columns(self) -> Nodes<'p> {
         // SAFETY: the field has a list of nodes or null.
-        unsafe { Exprs::new(self.0.scan.plan.targetlist) }
+        unsafe { Nodes::new(self.0.scan.plan.targetlist) }
     }
 
     /// The columns that a child returns, as target entries.
-    pub fn columns_of(self, child: usize) -> Exprs<'p> {
+    pub fn columns_of(self, child: usize) -> Nodes<'p> {
         // SAFETY: the field has a list of plans, each of which begins with its own fields.
         unsafe {
             let child = elements(self.0.custom_plans).get(child);
-            child.map_or(Exprs::NONE, |child| Exprs::new((*child.cast::<pg_sys::Plan>()).targetlist))
+            child.map_or(Nodes::NONE, |child| Nodes::new((*child.cast::<pg_sys::Plan>()).targetlist))
         }
     }
 
@@ -63,21 +63,21 @@ impl<'p> NodePlan<'p> {
     }
 
     /// The columns of all children, as target entries.
-    pub(super) fn columns_of_children(self) -> Exprs<'p> {
+    pub(super) fn columns_of_children(self) -> Nodes<'p> {
         // SAFETY: the field has a list of nodes or null.
-        unsafe { Exprs::new(self.0.custom_scan_tlist) }
+        unsafe { Nodes::new(self.0.custom_scan_tlist) }
     }
 }
 
 /// The expression of a column.
-pub(super) fn expression_of(entry: &pg_sys::TargetEntry) -> Expr<'_> {
+pub(super) fn expression_of(entry: &pg_sys::TargetEntry) -> Node<'_> {
     // SAFETY: a target entry has an expression.
-    unsafe { Expr::new(entry.expr) }
+    unsafe { Node::new(entry.expr) }
 }
 
-impl<'p> Exprs<'p> {
+impl<'p> Nodes<'p> {
     /// The expressions of a list of target entries.
-    pub fn of_columns(self) -> impl Iterator<Item = Expr<'p>> {
+    pub fn of_columns(self) -> impl Iterator<Item = Node<'p>> {
         self.all().map(expression_of)
     }
 }

@@ -6,7 +6,7 @@ use super::{Child, ExecutingNode};
 use crate::code::CodeType;
 use crate::datum::DatumLayout;
 use crate::executor::columns;
-use crate::expr::{Expr, Exprs};
+use crate::node::{Node, Nodes};
 use crate::row_store::{KeptColumn, RowStore, unique_number};
 use pgrx::pg_sys::{self, CustomScanState, EState, PlanState};
 use std::ptr::null_mut;
@@ -21,7 +21,7 @@ pub struct NodeSetup<'a> {
 }
 
 /// The layouts of the columns of target entries.
-fn layouts_of(columns: Exprs) -> Vec<DatumLayout> {
+fn layouts_of(columns: Nodes) -> Vec<DatumLayout> {
     // Bounded: a query has at most 1,664 columns.
     columns.of_columns().map(|expr| DatumLayout::of(expr.type_())).collect()
 }
@@ -109,7 +109,7 @@ impl<'a> NodeSetup<'a> {
     }
 
     /// Prepares an expression that returns a code of this type for rows of a child.
-    pub fn code(&mut self, child: usize, expr: Expr, codes: CodeType) {
+    pub fn code(&mut self, child: usize, expr: Node, codes: CodeType) {
         assert_eq!(CodeType::of(expr.type_()), Some(codes), "an expression for codes returns codes");
         let parent = self.parent();
         // SAFETY: the expression belongs to the plan of the node.
@@ -118,7 +118,7 @@ impl<'a> NodeSetup<'a> {
     }
 
     /// Prepares an expression without columns that returns an integer.
-    pub fn integer(&mut self, expr: Expr) -> Integer {
+    pub fn integer(&mut self, expr: Node) -> Integer {
         assert!(expr.type_() == pg_sys::INT4OID && !expr.has_columns(), "a radius is an integer");
         let parent = self.parent();
         // SAFETY: the expression belongs to the plan of the node.
@@ -128,7 +128,7 @@ impl<'a> NodeSetup<'a> {
     }
 
     /// Prepares conditions on the row that is shown.
-    pub fn qual(&mut self, conditions: Exprs) -> Qual {
+    pub fn qual(&mut self, conditions: Nodes) -> Qual {
         let parent = self.parent();
         // SAFETY: the expressions belong to the plan of the node.
         let state = unsafe { pg_sys::ExecInitQual(conditions.pointer(), parent) };

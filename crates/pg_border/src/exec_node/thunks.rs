@@ -8,7 +8,7 @@ use super::{ExecNode, ExecutingNode};
 use crate::report::UnwrapOrReport;
 use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::panic::pgrx_extern_c_guard as guard;
-use pgrx::pg_sys::{self, CustomScan, CustomScanState, Node, NodeTag, TupleTableSlot};
+use pgrx::pg_sys::{self, CustomScan, CustomScanState, NodeTag, TupleTableSlot};
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
@@ -69,7 +69,7 @@ unsafe fn begun<'a, T: ExecNode>(node: *mut CustomScanState) -> &'a mut BegunNod
     unsafe { &mut *(*node.cast::<NodeState<T>>()).begun }
 }
 
-unsafe extern "C-unwind" fn create_state<T: ExecNode>(_plan: *mut CustomScan) -> *mut Node {
+unsafe extern "C-unwind" fn create_state<T: ExecNode>(_plan: *mut CustomScan) -> *mut pg_sys::Node {
     // SAFETY: PostgreSQL expects a node in zeroed memory of its own, with a tag and methods.
     let create = || unsafe {
         let state: *mut NodeState<T> = pg_sys::palloc0(size_of::<NodeState<T>>()).cast();

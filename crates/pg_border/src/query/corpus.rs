@@ -2,7 +2,7 @@
 
 use super::QueryCursor;
 use crate::encoding::type_name;
-use crate::nodes::elements;
+use crate::node_structs::elements;
 use crate::report::{SqlError, quote, report};
 use crate::value::Value;
 use crate::varlena::c_string;

@@ -1,15 +1,15 @@
-//! Expressions of a query that is being planned, which the planner parts read and build without `unsafe`.
+//! Nodes of a query that is being planned, mostly expressions, which the planner parts read and build without `unsafe`.
 //!
-//! PostgreSQL passes pointers to trees of nodes. The unsafe functions here, such as [`Expr::new`], make an
-//! [`Expr`] of such a pointer: the caller promises that it is an expression that lives until we return to
+//! PostgreSQL passes pointers to trees of nodes. The unsafe functions here, such as [`Node::new`], make a
+//! [`Node`] of such a pointer: the caller promises that it is an expression that lives until we return to
 //! PostgreSQL. All nodes below it belong to the same tree, which PostgreSQL does not change meanwhile. A list
 //! is read cell by cell and never borrowed as a slice, so it may be changed during an iteration.
 
 use super::catalog::families::strategy_in;
 use super::code::CodeType;
 use super::code::ball::HammingBall;
-use super::nodes::Tagged;
-use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid};
+use super::node_structs::Tagged;
+use pgrx::pg_sys::{self, Datum, NodeTag, Oid};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 
@@ -25,9 +25,9 @@ enum Passed {
 
 /// A node of an expression tree: a value, a condition, or another node.
 #[derive(Clone, Copy, PartialEq)]
-pub struct Expr<'p>(NonNull<Node>, PhantomData<&'p Node>);
+pub struct Node<'p>(NonNull<pg_sys::Node>, PhantomData<&'p pg_sys::Node>);
 
-impl<'p> Expr<'p> {
+impl<'p> Node<'p> {
     /// # Safety
     /// `node` must be an expression of the query that is being planned, and not null.
     pub unsafe fn new<T>(node: *mut T) -> Self {
@@ -49,7 +49,7 @@ impl<'p> Expr<'p> {
     }
 
     /// The pointer to the node.
-    pub fn pointer(self) -> *mut Node {
+    pub fn pointer(self) -> *mut pg_sys::Node {
         self.0.as_ptr()
     }
 
@@ -71,7 +71,7 @@ impl<'p> Expr<'p> {
 
     /// `a operator b`.
     pub fn as_operator(self) -> Option<Applied<'p>> {
-        self.cast::<pg_sys::OpExpr>().map(|it| Applied { id: it.opno, args: Exprs(it.args, PhantomData) })
+        self.cast::<pg_sys::OpExpr>().map(|it| Applied { id: it.opno, args: Nodes(it.args, PhantomData) })
     }
 
     /// `function(args…)`.
@@ -80,11 +80,11 @@ impl<'p> Expr<'p> {
     }
 
     /// The kind, AND, OR or NOT, and the arguments.
-    pub fn as_boolean(self) -> Option<(pg_sys::BoolExprType::Type, Exprs<'p>)> {
+    pub fn as_boolean(self) -> Option<(pg_sys::BoolExprType::Type, Nodes<'p>)> {
         // SAFETY: the tag was checked. The fields are copied.
         (self.tag() == NodeTag::T_BoolExpr).then(|| unsafe {
             let node = self.0.cast::<pg_sys::BoolExpr>().as_ref();
-            (node.boolop, Exprs(node.args, PhantomData))
+            (node.boolop, Nodes(node.args, PhantomData))
         })
     }
 
@@ -138,15 +138,15 @@ impl<'p> Expr<'p> {
     }
 
     /// The columns and the PlaceHolderVars in the expression, without those inside a PlaceHolderVar.
-    pub fn inputs(self) -> Exprs<'p> {
+    pub fn inputs(self) -> Nodes<'p> {
         self.variables(pg_sys::PVC_INCLUDE_PLACEHOLDERS)
     }
 
-    fn variables(self, of_placeholders: u32) -> Exprs<'p> {
+    fn variables(self, of_placeholders: u32) -> Nodes<'p> {
         let into_all = pg_sys::PVC_RECURSE_AGGREGATES | pg_sys::PVC_RECURSE_WINDOWFUNCS;
         // SAFETY: the node is an expression, and the list is new.
         let list = unsafe { pg_sys::pull_var_clause(self.pointer(), (into_all | of_placeholders) as i32) };
-        Exprs(list, PhantomData)
+        Nodes(list, PhantomData)
     }
 
     /// Whether both are the same column or the same PlaceHolderVar. Their `varnullingrels` may differ.
@@ -160,7 +160,7 @@ impl<'p> Expr<'p> {
     /// A deep copy.
     pub fn copy(self) -> Self {
         // SAFETY: the copy of an expression is an expression.
-        unsafe { Self::new(pg_sys::copyObjectImpl(self.pointer().cast()).cast::<Node>()) }
+        unsafe { Self::new(pg_sys::copyObjectImpl(self.pointer().cast()).cast::<pg_sys::Node>()) }
     }
 
     /// The expression with its constant parts evaluated.
@@ -186,7 +186,7 @@ impl<'p> Expr<'p> {
     pub fn function(function: Oid, result: Oid, args: &[Self]) -> Self {
         let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
         // SAFETY: builds a node from expressions; the function takes no collation.
-        unsafe { Self::new(pg_sys::makeFuncExpr(function, result, Exprs::of(args).0, none, none, format)) }
+        unsafe { Self::new(pg_sys::makeFuncExpr(function, result, Nodes::of(args).0, none, none, format)) }
     }
 
     /// `expr IS NULL`.
@@ -251,22 +251,22 @@ pub struct Applied<'p> {
     /// The OID of the operator or function.
     pub id: Oid,
     /// The arguments.
-    pub args: Exprs<'p>,
+    pub args: Nodes<'p>,
 }
 
 impl<'p> Applied<'p> {
     /// The function of a call, with its arguments.
     pub fn of_function(call: &'p pg_sys::FuncExpr) -> Self {
-        Self { id: call.funcid, args: Exprs(call.args, PhantomData) }
+        Self { id: call.funcid, args: Nodes(call.args, PhantomData) }
     }
 
     /// An operator or a function with these arguments.
-    pub fn new(id: Oid, args: Exprs<'p>) -> Self {
+    pub fn new(id: Oid, args: Nodes<'p>) -> Self {
         Self { id, args }
     }
 
     /// The arguments, if there are exactly N.
-    pub fn args<const N: usize>(self) -> Option<[Expr<'p>; N]> {
+    pub fn args<const N: usize>(self) -> Option<[Node<'p>; N]> {
         self.args.array()
     }
 
@@ -278,9 +278,9 @@ impl<'p> Applied<'p> {
 
 /// A list of expressions, which may be empty.
 #[derive(Clone, Copy)]
-pub struct Exprs<'p>(*mut pg_sys::List, PhantomData<&'p Node>);
+pub struct Nodes<'p>(*mut pg_sys::List, PhantomData<&'p pg_sys::Node>);
 
-impl<'p> Exprs<'p> {
+impl<'p> Nodes<'p> {
     /// The empty list.
     pub const NONE: Self = Self(null_mut(), PhantomData);
 
@@ -291,18 +291,18 @@ impl<'p> Exprs<'p> {
     }
 
     /// A new list of these expressions.
-    pub fn of(exprs: &[Expr<'p>]) -> Self {
+    pub fn of(exprs: &[Node<'p>]) -> Self {
         exprs.iter().copied().collect()
     }
 
     /// The list as a node, unless it is empty.
-    pub fn node(self) -> Option<Expr<'p>> {
-        NonNull::new(self.0.cast()).map(|list| Expr(list, PhantomData))
+    pub fn node(self) -> Option<Node<'p>> {
+        NonNull::new(self.0.cast()).map(|list| Node(list, PhantomData))
     }
 
     /// The nodes that are `T`.
     pub fn all<T: Tagged + 'p>(self) -> impl Iterator<Item = &'p T> {
-        self.iter().filter_map(Expr::cast)
+        self.iter().filter_map(Node::cast)
     }
 
     /// The pointer to the list, which is null for the empty list.
@@ -322,31 +322,31 @@ impl<'p> Exprs<'p> {
     }
 
     /// The expression at a place, counted from 0.
-    pub fn get(self, place: usize) -> Option<Expr<'p>> {
+    pub fn get(self, place: usize) -> Option<Node<'p>> {
         // SAFETY: a list has `length` cells, each with a pointer to an expression. The pointer is null for a
         // dropped column.
-        unsafe { Expr::at((place < self.len()).then(|| (*(*self.0).elements.add(place)).ptr_value)?) }
+        unsafe { Node::at((place < self.len()).then(|| (*(*self.0).elements.add(place)).ptr_value)?) }
     }
 
     /// The expressions, without cells that are null.
-    pub fn iter(self) -> impl Iterator<Item = Expr<'p>> {
+    pub fn iter(self) -> impl Iterator<Item = Node<'p>> {
         (0..self.len()).filter_map(move |place| self.get(place))
     }
 
-    fn array<const N: usize>(self) -> Option<[Expr<'p>; N]> {
+    fn array<const N: usize>(self) -> Option<[Node<'p>; N]> {
         let mut all = self.iter();
         let array = std::array::from_fn(|_| all.next());
         (self.len() == N && array.iter().all(Option::is_some)).then(|| array.map(Option::unwrap))
     }
 
     /// Whether an expression that is equal to this one is in the list.
-    pub fn contains(self, expr: Expr) -> bool {
+    pub fn contains(self, expr: Node) -> bool {
         // SAFETY: the arguments are a list of nodes and a node.
         unsafe { pg_sys::list_member(self.0, expr.pointer().cast()) }
     }
 
     /// The list with one more expression. The list itself is changed.
-    pub fn with(self, expr: Expr<'p>) -> Self {
+    pub fn with(self, expr: Node<'p>) -> Self {
         // SAFETY: the argument is a list of expressions, or null, for which a list is made.
         Self(unsafe { pg_sys::lappend(self.0, expr.pointer().cast()) }, PhantomData)
     }
@@ -370,8 +370,8 @@ impl<'p> Exprs<'p> {
     }
 }
 
-impl<'p> FromIterator<Expr<'p>> for Exprs<'p> {
-    fn from_iter<I: IntoIterator<Item = Expr<'p>>>(exprs: I) -> Self {
+impl<'p> FromIterator<Node<'p>> for Nodes<'p> {
+    fn from_iter<I: IntoIterator<Item = Node<'p>>>(exprs: I) -> Self {
         exprs.into_iter().fold(Self::NONE, Self::with)
     }
 }

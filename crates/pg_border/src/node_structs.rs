@@ -1,6 +1,6 @@
-//! Nodes of PostgreSQL's planner and executor as pointers. [`expr`](super::expr) has them without pointers.
+//! Structs of PostgreSQL that are nodes, as pointers. [`node`](super::node) has them without pointers.
 
-use pgrx::pg_sys::{self, Node, NodeTag};
+use pgrx::pg_sys::{self, NodeTag};
 
 /// A struct of PostgreSQL that is a node.
 ///
@@ -48,7 +48,7 @@ tagged!(
 ///
 /// # Safety
 /// `list` must be null or a list of nodes, and nobody else may change it meanwhile.
-pub unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut Node] {
+pub unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut pg_sys::Node] {
     if list.is_null() {
         return &mut [];
     }
