@@ -102,9 +102,9 @@ SELECT plan('SELECT id FROM document WHERE least(hamming(si, 42), id) <= 6');
 SELECT plan('SELECT id FROM document WHERE (id <= 6) IS TRUE AND CASE WHEN id > 5 THEN true ELSE false END');
 -- every comparison with every kind of limit, constant or not, finds the same as arithmetic on counted bits
 CREATE TABLE at_distance AS
-SELECT 65 * n + d AS id, d, 42 # CASE d WHEN 64 THEN -1::bigint ELSE ~(-1::bigint << d) END AS si FROM generate_series(0, 64) AS d, generate_series(0, 9) AS n;
+SELECT 65 * n + d AS id, d, 42 # CASE d WHEN 64 THEN -1::bigint ELSE ~(-1::bigint << d) END AS si FROM generate_series(0, 64) AS d, generate_series(0, 1) AS n;
 SELECT bool_and(length(replace((si # 42::bigint)::bit(64)::text, '0', '')) = d) AS counted FROM at_distance;
-INSERT INTO at_distance SELECT 650 + n FROM generate_series(0, 9) AS n;
+INSERT INTO at_distance SELECT 650 + n FROM generate_series(0, 1) AS n;
 CREATE INDEX at_distance_si ON at_distance USING hamming (si);
 VACUUM ANALYZE at_distance;
 CREATE TABLE limits AS

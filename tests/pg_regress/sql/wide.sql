@@ -6,7 +6,7 @@ CREATE FUNCTION wide_code(family bigint, member bigint, bits integer) RETURNS bi
         WHEN n = bits / 64 - 1 THEN (member % 4)::bit(64) ELSE hashint8extended(family, n)::bit(64) END::text, '')::varbit
     FROM generate_series(1, bits / 64) AS n $$;
 CREATE TABLE wide_a AS SELECT i AS id, wide_code(i % 11, i, 8320) AS loose, wide_code(i % 11, i, 8320)::bit(8320) AS code,
-    wide_code(i % 11, i, 256) AS short, i % 7 > 0 AS has FROM generate_series(1, 300) AS i;
+    wide_code(i % 11, i, 256) AS short, i % 7 > 0 AS has FROM generate_series(1, 120) AS i;
 UPDATE wide_a SET loose = NULL, code = NULL, short = NULL WHERE NOT has;
 CREATE TABLE wide_b AS SELECT id + 1000 AS id, loose, code, short FROM wide_a WHERE id % 3 > 0;
 ANALYZE wide_a, wide_b;
