@@ -93,13 +93,20 @@ impl<'s, S: Store> Index<'s, S> {
     /// locked until it has read both leaves, or it continues at a key, on whichever page that is by then.
     fn give(&self, tree: Tree, key: IndexKey) -> bool {
         let Some(mut parent) = self.lock_at(tree, 1, key) else { return false };
-        let place = parent.child_of(key);
-        let neighbours = [place.checked_sub(1), Some(place + 1).filter(|&next| next < parent.len())];
+        let full = parent.child_of(key);
+        let neighbours = [full.checked_sub(1), Some(full + 1).filter(|&next| next < parent.len())];
         let length = |&place: &usize| self.read_child(&parent, place).len();
         let Some(receiver) = neighbours.into_iter().flatten().min_by_key(length) else { return false };
-        let [mut left, mut right] =
-            [place.min(receiver), place.max(receiver)].map(|place| self.lock_child(&parent, place));
-        let (giver, taker) = if receiver > place { (&left, &right) } else { (&right, &left) };
+        let left_place = full.min(receiver);
+        let right_place = full.max(receiver);
+        // The full leaf gives the entries that are next to the other one.
+        let end = if full == left_place { End::Highest } else { End::Lowest };
+        let mut left = self.lock_child(&parent, left_place);
+        let mut right = self.lock_child(&parent, right_place);
+        let (giver, taker) = match end {
+            End::Highest => (&left, &right),
+            End::Lowest => (&right, &left),
+        };
         if !giver.is_full() {
             return true;
         }
@@ -109,20 +116,19 @@ impl<'s, S: Store> Index<'s, S> {
         if moved == 0 || is_crowded {
             return false;
         }
-        let end = if receiver > place { End::Highest } else { End::Lowest };
         let given = Given::of(giver, moved, end);
-        let above_left = parent.key(place.min(receiver));
-        let after_right = Some(place.max(receiver) + 1).filter(|&next| next < parent.len());
+        let above_left = parent.key(left_place);
+        let after_right = Some(right_place + 1).filter(|&next| next < parent.len());
         if given.low <= above_left || after_right.is_some_and(|next| given.low >= parent.key(next)) {
             self.store.corrupted(left.page_number(), "it has keys of other pages");
         }
         let of_giver = giver.keeping(&given.stays);
         let of_taker = taker.adding_from(giver, &given.slots);
-        let above = parent.with_low_key(place.max(receiver), given.low);
-        let [of_left, of_right] = match end {
-            End::Highest => [of_giver, of_taker],
-            End::Lowest => [of_taker, of_giver],
+        let (of_left, of_right) = match end {
+            End::Highest => (of_giver, of_taker),
+            End::Lowest => (of_taker, of_giver),
         };
+        let above = parent.with_low_key(right_place, given.low);
         self.store.commit(&mut [(&mut parent, above), (&mut left, of_left), (&mut right, of_right)]);
         true
     }
