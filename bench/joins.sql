@@ -1,5 +1,7 @@
--- Near joins: by the node, and by a nested loop through the index, in processor seconds of one run. Called with -v rows=N.
+-- Near joins: by the node, and by a nested loop through the index, in processor seconds of one run, beside PostgreSQL's own hash
+-- join on equality. Called with -v rows=N -v without='dense text': what is left out, as in scale.sql.
 SET client_min_messages = warning;
+SET joins.without = :'without';
 \ir fingerprints.sql
 CREATE INDEX fingerprint_si ON fingerprint USING hamming (si);
 VACUUM ANALYZE fingerprint;
@@ -31,6 +33,9 @@ DECLARE
     line text;
     shown text := '';
 BEGIN
+    IF concat_ws(', ', part, what) ~ ANY (string_to_array(current_setting('joins.without'), ' ')) THEN
+        RETURN;
+    END IF;
     PERFORM set_config('simhash_pg.enable_near_join', (plan !~ 'Index')::text, true), set_config('enable_nestloop', (plan !~ 'Near')::text, true);
     FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
         shown := shown || line || E'\n';
@@ -44,6 +49,7 @@ BEGIN
 END $$;
 
 SET work_mem = '1GB';
+SET enable_mergejoin = off;
 -- A table with itself. The index is left out where it takes minutes.
 SELECT format('CALL measure_join(''itself, radius %s'', ''%s'', ''%s'', ''%s'')', radius, what, plan, format(query, radius))
 FROM unnest('{3, 6, 10}'::integer[]) AS radius, (VALUES
@@ -51,6 +57,7 @@ FROM unnest('{3, 6, 10}'::integer[]) AS radius, (VALUES
     ('near join, not exists', 'Near Anti Join', 'SELECT count(*) FROM fingerprint AS a WHERE NOT EXISTS (SELECT FROM fingerprint AS b WHERE b.id < a.id AND hamming(a.si, b.si) <= %s)'),
     ('index', 'Index.* Scan', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %s')) AS way (what, plan, query)
 WHERE what <> 'index' OR :rows * radius <= 6000000 \gexec
+CALL measure_join('itself, equal', 'hash join', 'Hash Join', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.si = b.si');
 CALL measure_join('itself, radius 3', 'delete where an earlier one exists', 'Near Semi Join', 'WITH gone AS (DELETE FROM copy AS a WHERE EXISTS (SELECT FROM copy AS b WHERE b.id < a.id AND hamming(a.si, b.si) <= 3) RETURNING 1) SELECT count(*) FROM gone');
 -- New ones against stored ones; the border lies where both ways take as long.
 SELECT format('CALL measure_join(''%s new ones, radius 6'', ''%s'', ''%s'', ''%s'')', few, what, plan, format(query, few))
@@ -85,6 +92,7 @@ FROM unnest('{10, 14, 18}'::integer[]) AS radius,
 SELECT format('SET work_mem = ''%s''', memory),
        format('CALL measure_join(''itself, radius %s'', ''near join, work_mem %s'', ''Near Join'', ''SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON hamming(a.si, b.si) <= %s'')', radius, memory, radius)
 FROM unnest('{64MB, 4MB}'::text[]) AS memory, unnest('{3, 6, 10}'::integer[]) AS radius \gexec
+CALL measure_join('itself, equal', 'hash join, work_mem 4MB', 'Hash Join', 'SELECT count(*) FROM fingerprint AS a JOIN fingerprint AS b ON a.si = b.si');
 SELECT part, what, round(seconds::numeric, 2) AS "s of CPU", rows,
        round((seconds / min(seconds) FILTER (WHERE what LIKE 'near%') OVER (PARTITION BY part))::numeric, 1) AS "times the fastest near one"
 FROM measured_joins ORDER BY min(number) OVER (PARTITION BY part), seconds;

@@ -12,7 +12,7 @@ DRAWN = {
     "joined with itself within 3": True,
     "VACUUM, a tenth dead": True,
     "index built": True,
-    "a sequential scan": True,
+    "a sequential scan, again": True,
     "10,000 new rows joined within 3": False,
     "nearest 10, none near": False,
     "within 6, rows near": False,
