@@ -124,7 +124,7 @@ fn radius<'a>(line: &Line<'a>, sign: Sign, limit: Node<'a>, ours: &ExtensionOids
         Sign::Less => call(false),
         Sign::AtMost => call(true),
         // No distance and no similarity has exactly this value, such as a distance of 2.5.
-        Sign::Equal if limit.value().is_some() && call(true).value() == call(false).value() => {
+        Sign::Equal if call(true).value().is_some_and(|radius| call(false).value() == Some(radius)) => {
             Node::integer(-1)
         }
         Sign::Equal => call(true),

@@ -261,6 +261,14 @@ DECLARE alike SCROLL CURSOR FOR SELECT hamming_similarity(sure, 42) AS s FROM do
 FETCH 2 FROM alike;
 FETCH BACKWARD 1 FROM alike;
 COMMIT;
+-- an exact similarity of bit strings whose length is not known when the query is planned
+CREATE TABLE varying_bits (code bit varying);
+INSERT INTO varying_bits VALUES (B'1010'), (B'1011'), (B'0101');
+SET plan_cache_mode = force_generic_plan;
+PREPARE exactly(bit varying) AS SELECT code FROM varying_bits WHERE hamming_similarity(code, $1) = 0.75;
+EXECUTE exactly(B'1010');
+RESET plan_cache_mode;
+DROP TABLE varying_bits;
 DROP FUNCTION most_similar;
 DROP TABLE copy, document, probe, parted, at_distance, limits;
 DROP FUNCTION plan, disagreements, order_disagreements;
