@@ -18,8 +18,12 @@ pub struct ArrayElements<'a> {
 
 impl Argument for ArrayElements<'_> {
     unsafe fn read(call: Call, place: usize) -> Self {
-        let (mut length, mut by_value, mut alignment) = (0, false, 0);
-        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+        let mut length = 0;
+        let mut by_value = false;
+        let mut alignment = 0;
+        let mut values = std::ptr::null_mut();
+        let mut nulls = std::ptr::null_mut();
+        let mut count = 0;
         // SAFETY: the argument is an array, as the caller promises, and names the type of its elements. The
         // results live as long as the call.
         unsafe {

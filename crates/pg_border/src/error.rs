@@ -61,7 +61,8 @@ pub fn operator_class(index: &CStr, type_: Oid, fault: &str) -> SqlError {
 
 /// A further column of a hamming index has a type without a hash function.
 pub fn no_hash(index: &CStr, type_: Oid) -> SqlError {
-    let (name, type_) = (quoted(index), type_name(type_));
+    let name = quoted(index);
+    let type_ = type_name(type_);
     let message = format!("cannot filter by a column of type {type_} in index \"{name}\"");
     report(Code::ERRCODE_INVALID_OBJECT_DEFINITION, message)
         .set_detail("Columns after the first are stored as hashes, and the type has no hash function.")

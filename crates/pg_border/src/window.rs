@@ -120,7 +120,8 @@ impl WindowPartition {
 
     /// An argument at a row, if it is not NULL.
     fn argument_of(&self, argument: i32, row: i32) -> Option<pg_sys::Datum> {
-        let (mut is_null, mut is_out) = (true, true);
+        let mut is_null = true;
+        let mut is_out = true;
         // SAFETY: the window is alive; the function has this argument, and the partition this row.
         let value = unsafe {
             WinGetFuncArgInPartition(

@@ -44,7 +44,8 @@ impl SketchOids {
     }
 
     pub(super) fn look_up(namespace: Oid) -> Option<Self> {
-        let (sketch, double) = (pg_sys::INT8ARRAYOID, pg_sys::FLOAT8OID);
+        let sketch = pg_sys::INT8ARRAYOID;
+        let double = pg_sys::FLOAT8OID;
         let function = |name, args: &[Oid]| find_function(namespace, name, args);
         let query = function(c"sketch_query_of", &[sketch, pg_sys::INT4OID, double])?;
         Some(Self {

@@ -31,8 +31,15 @@ const LISTS_PER_TABLE: usize = 4;
 impl CodeList {
     /// An empty list of whole codes, with the number of codes to reserve memory for.
     pub fn new(type_: CodeType, expected: usize) -> Self {
-        let (cutter, words) = (CodeCutter::FINGERPRINTS, Vec::new());
-        Self { type_, expected, words, length: None, cutter, have_whole_codes: true, table: None }
+        Self {
+            type_,
+            expected,
+            words: Vec::new(),
+            length: None,
+            cutter: CodeCutter::FINGERPRINTS,
+            have_whole_codes: true,
+            table: None,
+        }
     }
 
     /// Of codes that are too long, only the first bits are kept.

@@ -71,7 +71,8 @@ impl CodeColumn {
     }
 
     fn query(&self, at_random: Option<i32>) -> Vec<u8> {
-        let (column, table) = (self.column.as_bytes(), self.table.as_bytes());
+        let column = self.column.as_bytes();
+        let table = self.table.as_bytes();
         // The casts give these types even if somebody has changed the types of the columns meanwhile.
         let text = self.text.as_deref().map(CStr::to_bytes);
         let returned: [&[u8]; 3] = text.map_or([b""; 3], |text| [b", ", text, b"::pg_catalog.text"]);

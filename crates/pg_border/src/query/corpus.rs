@@ -62,7 +62,8 @@ unsafe fn check_columns(columns: pg_sys::TupleDesc, key_type: pg_sys::Oid) -> Re
         if count != 2 {
             return Err(wrong_columns(count));
         }
-        let (key, text) = (pg_sys::SPI_gettypeid(columns, 1), pg_sys::SPI_gettypeid(columns, 2));
+        let key = pg_sys::SPI_gettypeid(columns, 1);
+        let text = pg_sys::SPI_gettypeid(columns, 2);
         if !pg_sys::IsBinaryCoercible(key, key_type) {
             return Err(wrong_key_type(&type_name(key), &type_name(key_type)));
         }
@@ -92,7 +93,8 @@ fn wrong_columns(count: i32) -> SqlError {
 }
 
 fn wrong_key_type(type_name: &str, expected: &str) -> SqlError {
-    let (type_name, expected) = (quote(type_name), quote(expected));
+    let type_name = quote(type_name);
+    let expected = quote(expected);
     let message = format!("keys of documents have type {type_name}, not {expected}");
     report(Code::ERRCODE_DATATYPE_MISMATCH, message)
         .set_hint(format!("Specify the type: repeated_passages(query, 100, NULL::{type_name})."))

@@ -115,7 +115,8 @@ struct QueryRow<'a> {
 impl<'a> QueryRow<'a> {
     /// The value of a column, counted from 1; `None` if it is NULL.
     fn value(self, column: i32) -> Option<pg_sys::Datum> {
-        let (tuple, mut is_null) = ((&raw const *self.tuple).cast_mut(), false);
+        let tuple = (&raw const *self.tuple).cast_mut();
+        let mut is_null = false;
         // SAFETY: it is a row with these columns. SPI returns NULL for a column that does not exist.
         let value = unsafe { pg_sys::SPI_getbinval(tuple, self.columns, column, &raw mut is_null) };
         (!is_null).then_some(value)
