@@ -276,7 +276,7 @@ LIMIT %(limit)s"""
         source: LiteralString = "{table} AS d"
         if self.table.text:
             # Of 256 bits, made of pairs of words that weigh the more, the rarer they are.
-            cluster += ", {rare}({text}, 256, w.weights)::bit(256), 50"
+            cluster += ", {rare}({text}, 256, w.weights)::bit(256)"
             source += ", (SELECT {weights}({text}, 'word:2') AS weights FROM {table} AS d) AS w"
         query = self.sql(
             """BEGIN;

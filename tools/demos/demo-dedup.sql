@@ -23,15 +23,15 @@ WHERE distance <= 10 OR distance IN (12, 14, 16, 18) ORDER BY distance;
 \set ECHO none
 \echo '3. A second code, in which rare words have more weight, decides which rows'
 \echo 'belong together. The first code may then differ in more bits (18 of 64), because'
-\echo 'texts that are near by chance differ in more than 50 of the 256 bits of the'
-\echo 'second code. The longest text of each cluster is its keeper.'
+\echo 'texts that are near by chance differ in more than 30 of the 256 bits of the'
+\echo 'second code, which is the default. The longest text of each cluster is its keeper.'
 \echo
 \set ECHO queries
 SELECT create_rare_code('rare', 'document', 'body');
 ALTER TABLE document
     ADD rare bit(256) GENERATED ALWAYS AS (rare(body)) STORED;
 CREATE TABLE cluster AS
-SELECT id, near_cluster(id, si, 18, second_code => rare, second_radius => 50)
+SELECT id, near_cluster(id, si, 18, second_code => rare)
            OVER (ORDER BY length(body) DESC, id) AS keeper
 FROM document;
 SELECT count(*) AS clusters, sum(members) AS documents, max(members) AS largest
@@ -87,7 +87,7 @@ FROM pair, shared_passages(a, b, 60) ORDER BY length DESC LIMIT 4;
 \echo
 \set ECHO queries
 SELECT feature, pairs, share::numeric(4, 2)
-FROM near_differences('document', 'rare', 'body', 50) LIMIT 8;
+FROM near_differences('document', 'rare', 'body', 30) LIMIT 8;
 
 \set ECHO none
 \echo '8. Delete the texts that are contained in their keepers:'

@@ -159,7 +159,7 @@ def test_clusters_show_the_keeper_beside_its_duplicates_and_delete_nothing(
     ).fetchone()
     doomed = owner.execute(
         """SELECT count(*) FILTER (WHERE keeper <> id) FROM (
-           SELECT id, near_cluster(id, si, 10, minhash_bits(body, 256, weights)::bit(256), 50) OVER (ORDER BY id) AS keeper
+           SELECT id, near_cluster(id, si, 10, minhash_bits(body, 256, weights)::bit(256)) OVER (ORDER BY id) AS keeper
            FROM document, (SELECT feature_weights(body, 'word:2') AS weights FROM document) AS w) AS c"""
     ).fetchone()
     assert expected is not None and doomed is not None
