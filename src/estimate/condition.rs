@@ -4,9 +4,12 @@
 use super::path_cost::CostedPath;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::ours::{is_ball, is_ours};
-use crate::pg::code::{Code, CodeType};
+use crate::pg::code::CodeType;
+use crate::pg::code::constant::ConstantBall;
 use crate::pg::node::Node;
-use crate::pg::planner::{PlannedIndex, Planner};
+use crate::pg::planned_index::PlannedIndex;
+use crate::pg::planner::Planner;
+use crate::pg::value::Value;
 use pgrx::pg_sys;
 
 /// The radius that is assumed if planning does not know it: 6 of 64 bits, as in the Similarity Index paper,
@@ -29,13 +32,12 @@ impl<'p> Within<'p> {
     /// `hamming_ball`.
     pub(crate) fn ball(value: Node<'p>, ball: Node<'p>) -> Option<Self> {
         let type_ = CodeType::of(value.type_())?;
+        if let Some(constant) = ball.constant() {
+            let ConstantBall { center, radius } = constant.as_ball(type_)?;
+            return Some(Self { a: value, b: center, radius: Node::integer(radius) });
+        }
         if !is_ball(ball.type_(), type_) {
             return None;
-        }
-        if let Some(datum) = ball.value() {
-            // SAFETY: the type of the datum is a ball of these codes.
-            let (center, radius) = unsafe { type_.read_ball(datum) };
-            return Some(Self { a: value, b: Node::code(type_, center), radius: Node::integer(radius) });
         }
         let call = ball.as_function().filter(|call| is_ours(call.id, type_.kind().ball))?;
         call.args().map(|[center, radius]| Self { a: value, b: center, radius })
@@ -49,8 +51,8 @@ impl<'p> Within<'p> {
     /// The radius, or the assumed one if it is not known; at most the number of bits, if that is known.
     pub(crate) fn expected_radius(&self, planner: Planner<'p>) -> u32 {
         let bits = self.bits();
-        let radius = match planner.value(self.radius) {
-            Some(datum) => (datum.value() as i32).max(0) as u32,
+        let radius = match planner.known(self.radius).and_then(Value::as_integer) {
+            Some(radius) => radius.max(0) as u32,
             None => typical_radius(bits.unwrap_or(hamming::BITS)),
         };
         bits.map_or(radius, |bits| radius.min(bits))
@@ -73,7 +75,7 @@ impl PathConditions {
             if let Some(test) = condition.cast::<pg_sys::NullTest>() {
                 conditions.is_null |= test.nulltesttype == pg_sys::NullTestType::IS_NULL;
             } else {
-                let radius = radius_of_condition(path.planner, condition);
+                let radius = radius_of_condition(path.planner(), condition);
                 conditions.radius = Some(conditions.radius.map_or(radius, |least| least.min(radius)));
             }
         }
@@ -91,9 +93,8 @@ fn radius_of_condition<'p>(planner: Planner<'p>, condition: Node<'p>) -> u32 {
     // For a column of balls it is `~`.
     let type_ = operand.type_();
     if type_ == key.type_() && is_ball(type_, CodeType::Bigint) {
-        // SAFETY: the type of the datum is a ball.
-        let radius = planner.value(operand).map(|ball| unsafe { CodeType::Bigint.read_ball(ball).1 });
-        return radius.map_or(typical_radius(hamming::BITS), |radius| radius.clamp(0, 64) as u32);
+        let ball = planner.known(operand).and_then(|ball| ball.as_ball(CodeType::Bigint));
+        return ball.map_or(typical_radius(hamming::BITS), |ball| ball.radius.clamp(0, 64) as u32);
     }
     if type_ == key.type_() || [pg_sys::INT2OID, pg_sys::INT4OID].contains(&type_) {
         return 0;
@@ -112,16 +113,11 @@ pub(crate) fn are_fingerprints(index: PlannedIndex) -> impl Iterator<Item = bool
 
 /// The number of bits of all values of an expression, if it is known: from a constant, or from the n of
 /// `bit(n)`.
-pub(crate) fn bits_of(mut expr: Node) -> Option<u32> {
-    if let Some(datum) = expr.value() {
-        // SAFETY: the datum is of the type of the constant.
-        return unsafe { Code::of(datum, expr.type_()) }.map(Code::bits);
+pub(crate) fn bits_of(expr: Node) -> Option<u32> {
+    if let Some(constant) = expr.constant() {
+        return constant.as_code().map(|code| code.read().bits());
     }
     // The cast of a bit varying or of a domain to its base type does not change the length.
-    while let Some(relabeled) = expr.cast::<pg_sys::RelabelType>() {
-        // SAFETY: the argument of a RelabelType is an expression.
-        expr = unsafe { Node::new(relabeled.arg) };
-    }
-    let (type_, modifier) = expr.base_type();
+    let (type_, modifier) = expr.without_relabels().base_type();
     CodeType::of_column(type_, modifier)?.1
 }

@@ -6,11 +6,12 @@
 
 use super::condition::{Within, typical_radius};
 use super::statistics::ColumnStatistics;
-use crate::pg::code::Code;
+use crate::pg::code::{Code, CodeValue};
 use crate::pg::node::Node;
 use crate::pg::planner::Planner;
+use crate::pg::support_function::SelectivityRequest;
+use crate::pg::value::Value;
 use hamming::code::{MAX_BITS, volume};
-use pgrx::pg_sys::{JoinType, SpecialJoinInfo};
 
 /// The selectivity of a condition of which nothing is known, as PostgreSQL assumes it for ranges.
 pub(crate) const UNKNOWN: f64 = 0.005;
@@ -27,19 +28,9 @@ pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &Within<'p>, rela
 }
 
 /// The selectivity of a condition that this fraction of pairs satisfies: in a semi or anti join, the fraction
-/// of outer rows that have a match. `join` is `None` for a condition on one relation.
-pub(crate) fn of_join(
-    planner: Planner,
-    pairs: f64,
-    kind: JoinType::Type,
-    join: Option<&SpecialJoinInfo>,
-) -> f64 {
-    match join {
-        Some(join) if matches!(kind, JoinType::JOIN_SEMI | JoinType::JOIN_ANTI) => {
-            (pairs * planner.inner_rows(join)).min(MOST_MATCHED)
-        }
-        _ => pairs,
-    }
+/// of outer rows that have a match.
+pub(crate) fn of_join(pairs: f64, request: &SelectivityRequest<'_>) -> f64 {
+    request.rows_to_match().map_or(pairs, |rows| (pairs * rows).min(MOST_MATCHED))
 }
 
 fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> f64 {
@@ -47,14 +38,13 @@ fn estimate<'p>(planner: Planner<'p>, condition: &Within<'p>, relation: i32) -> 
     let column = [(a, b), (b, a)].into_iter().find_map(|(column, other)| {
         ColumnStatistics::examine(planner, column, relation).map(|column| (column, other))
     });
-    // SAFETY: the value is of the type of the expression.
-    let code = |expr: Node<'p>| unsafe { Code::of(planner.value(expr)?, expr.type_()) };
+    let code = |expr: Node<'p>| planner.known(expr)?.as_code().map(CodeValue::read);
     let query = column.as_ref().and_then(|&(_, other)| code(other));
     let of_column = || column.as_ref().and_then(|(column, _)| column.bits());
     let bits = condition.bits().or(query.map(Code::bits)).or_else(of_column).unwrap_or(hamming::BITS);
-    let radius = match planner.value(radius) {
-        Some(datum) if (datum.value() as i32) < 0 => return 0.0,
-        Some(datum) => datum.value() as u32,
+    let radius = match planner.known(radius).and_then(Value::as_integer) {
+        Some(radius) if radius < 0 => return 0.0,
+        Some(radius) => radius as u32,
         None => typical_radius(bits),
     };
     // Longer codes are estimated as codes with MAX_BITS bits, because the time grows with the number of bits.

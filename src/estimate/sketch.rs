@@ -10,9 +10,8 @@ use crate::pg::node::Node;
 use crate::pg::planner::Planner;
 use crate::pg::report::UnwrapOrReport;
 use crate::pg::settings::setting;
+use crate::pg::value::Value;
 use base::collect;
-use pgrx::pg_sys;
-use pgrx::{Array, FromDatum};
 
 /// The number of values that a sketch is assumed to have if nothing is known.
 const TYPICAL_VALUES: f64 = 100.0;
@@ -32,8 +31,7 @@ pub(crate) struct SketchCondition<'p> {
 /// The fraction of rows, or of pairs of rows, that satisfy the condition. `relation` is the relation whose
 /// rows are counted; 0 means all.
 pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &SketchCondition<'p>, relation: i32) -> f64 {
-    let least = condition.least.and_then(|least| planner.value(least));
-    let least = least.map(|least| f64::from_bits(least.value() as u64));
+    let least = condition.least.and_then(|least| planner.known(least)?.as_double());
     if least.is_some_and(|least| least <= 0.0) {
         // Every row with a sketch matches.
         return 1.0;
@@ -41,8 +39,7 @@ pub(crate) fn selectivity<'p>(planner: Planner<'p>, condition: &SketchCondition<
     let sides = [(condition.a, condition.b), (condition.b, condition.a)];
     let found = sides.into_iter().find_map(|(column, query)| {
         let elements = ColumnStatistics::examine(planner, column, relation)?.elements()?;
-        // SAFETY: a sketch is a bigint[].
-        Some((elements, unsafe { QueryValues::of(planner.value(query)?) }))
+        Some((elements, QueryValues::of(planner.known(query)?)))
     });
     match found {
         Some((elements, query)) => search_selectivity(&elements, &query, least),
@@ -73,7 +70,9 @@ fn join_selectivity<'p>(
 
 /// The fraction of rows that have one of the values, or the least share of the values.
 fn search_selectivity(elements: &ElementStatistics, query: &QueryValues, least: Option<f64>) -> f64 {
-    let (mut none_common, mut expected, mut rare): (f64, f64, f64) = (1.0, 0.0, 0.0);
+    let mut none_common: f64 = 1.0;
+    let mut expected = 0.0;
+    let mut rare = 0.0;
     for value in &query.values {
         match elements.common_frequency(*value) {
             Some(frequency) => {
@@ -103,9 +102,8 @@ pub(crate) fn cost<'p>(planner: Option<Planner<'p>>, condition: &SketchCondition
 
 /// The number of values of a sketch.
 pub(crate) fn values_of<'p>(planner: Option<Planner<'p>>, sketch: Node<'p>) -> f64 {
-    if let Some(datum) = sketch.value() {
-        // SAFETY: a sketch is a bigint[].
-        return unsafe { QueryValues::of(datum) }.count();
+    if let Some(constant) = sketch.constant() {
+        return QueryValues::of(constant).count();
     }
     let column = planner.and_then(|planner| ColumnStatistics::examine(planner, sketch, 0));
     column.and_then(|column| column.elements()).map_or(TYPICAL_VALUES, |elements| elements.average)
@@ -122,11 +120,9 @@ struct QueryValues {
 }
 
 impl QueryValues {
-    /// # Safety
-    /// The datum must be a bigint[].
-    unsafe fn of(datum: pg_sys::Datum) -> Self {
-        // SAFETY: the datum is a bigint[], as the caller promises.
-        let Some(array) = (unsafe { Array::<i64>::from_datum(datum, false) }) else {
+    /// The values of a sketch, which is a bigint[]. Other values have none.
+    fn of(sketch: Value<'_>) -> Self {
+        let Some(array) = sketch.as_bigints() else {
             return Self { values: Vec::new(), weight: 1.0 };
         };
         let step = array.len().div_ceil(MOST_VALUES).max(1);

@@ -1,5 +1,6 @@
 //! The statistics that ANALYZE has collected about a column, and the fraction of its values within a radius.
 
+use crate::pg::analyzed_column::{AnalyzedColumn, DistinctValues, StatisticKind, StatisticsSlot};
 use crate::pg::code::Code;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::node::Node;
@@ -7,68 +8,33 @@ use crate::pg::planner::Planner;
 use crate::pg::report::UnwrapOrReport;
 use pgrx::pg_sys;
 
-/// Asks for a list of values with their frequencies.
-const BOTH: u32 = pg_sys::ATTSTATSSLOT_VALUES | pg_sys::ATTSTATSSLOT_NUMBERS;
-
 /// How many values of each column of a join are compared: by default, ANALYZE keeps as many rare values.
 const MOST_COMPARED: usize = 101;
 
 /// Pairs of values that may be near each other by chance. A self-join has each pair twice.
 const PAIRS_BY_CHANCE: usize = 2;
 
-/// The statistics of a column, as the planner finds them.
-pub(crate) struct ColumnStatistics {
-    data: pg_sys::VariableStatData,
-}
-
-impl Drop for ColumnStatistics {
-    fn drop(&mut self) {
-        if let Some(free) = self.data.freefunc
-            && !self.data.statsTuple.is_null()
-        {
-            // SAFETY: the tuple is freed once, by the function that belongs to it.
-            unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| free(self.data.statsTuple)) };
-        }
-    }
-}
+/// The statistics of a column of codes or of sketches.
+pub(crate) struct ColumnStatistics(AnalyzedColumn);
 
 impl ColumnStatistics {
     /// The statistics of an expression, if it is a column of a relation.
     pub(crate) fn examine<'p>(planner: Planner<'p>, expr: Node<'p>, relation: i32) -> Option<Self> {
-        let mut data = pg_sys::VariableStatData::default();
-        // SAFETY: the expression belongs to the query, and the function fills in the struct.
-        unsafe { pg_sys::examine_variable(planner.pointer(), expr.pointer(), relation, &raw mut data) };
-        let column = Self { data };
-        (!column.data.rel.is_null()).then_some(column)
-    }
-
-    /// The number of distinct values of the column, and whether PostgreSQL assumes it since nothing is known.
-    fn count_distinct(&self) -> (f64, bool) {
-        let mut is_assumed = false;
-        // SAFETY: `examine` has filled in the struct.
-        let distinct = unsafe {
-            pg_sys::get_variable_numdistinct((&raw const self.data).cast_mut(), &raw mut is_assumed)
-        };
-        (distinct.max(1.0), is_assumed)
+        AnalyzedColumn::examine(planner, expr, relation).map(Self)
     }
 
     /// The number of distinct values of the column.
     pub(super) fn distinct(&self) -> f64 {
-        self.count_distinct().0
+        self.0.distinct().count
     }
 
     /// The number of distinct codes of the column. If nothing is known of them, PostgreSQL assumes two
     /// hundred, but most codes occur once.
     fn distinct_codes(&self) -> f64 {
-        match self.count_distinct() {
-            (distinct, false) => distinct,
-            (distinct, true) => distinct.max(self.rows()),
+        match self.0.distinct() {
+            DistinctValues { count, is_assumed: false } => count,
+            DistinctValues { count, is_assumed: true } => count.max(self.0.rows()),
         }
-    }
-
-    fn rows(&self) -> f64 {
-        // SAFETY: the planner has set the number of rows of each relation.
-        unsafe { (*self.data.rel).tuples }.max(1.0)
     }
 
     /// The fraction of rows near a value of which nothing is known. `volume` is the fraction of all possible
@@ -80,7 +46,8 @@ impl ColumnStatistics {
     /// The fraction of rows within the radius of a query.
     pub(super) fn selectivity_within(&self, query: Code, radius: u32, volume: f64) -> f64 {
         let typical = self.typical_selectivity(volume);
-        let (mut common_near, mut others_near) = (0.0, 0.0);
+        let mut common_near = 0.0;
+        let mut others_near = 0.0;
         let values = self.values();
         for KnownValue { code, frequency, is_common } in values.iter() {
             if is_within(query, code, radius) {
@@ -96,7 +63,9 @@ impl ColumnStatistics {
     pub(super) fn join_selectivity(&self, other: &Self, radius: u32, volume: f64) -> f64 {
         let typical = volume.max(1.0 / self.distinct_codes().max(other.distinct_codes()));
         let [values, others] = [self.values(), other.values()];
-        let (mut common_near, mut others_near, mut pairs) = (0.0, 0.0, 0);
+        let mut common_near = 0.0;
+        let mut others_near = 0.0;
+        let mut pairs = 0;
         let sample = base::collect(others.spread(MOST_COMPARED), MOST_COMPARED + 1);
         let sample: Vec<KnownValue> = sample.unwrap_or_report();
         for a in values.spread(MOST_COMPARED) {
@@ -116,70 +85,47 @@ impl ColumnStatistics {
 
     /// The values of the column.
     fn values(&self) -> ColumnValues {
-        let common = self.slot(pg_sys::STATISTIC_KIND_MCV, BOTH);
-        let common_all: f64 = common.iter().flat_map(Slot::values).map(|(_, frequency)| frequency).sum();
+        let common = self.0.slot(StatisticKind::CommonValues);
+        let common_all: f64 = common.iter().flat_map(codes).map(|(_, frequency)| frequency).sum();
         // The bounds of the histogram are a sample of the values that are not common.
-        let sample = self.slot(pg_sys::STATISTIC_KIND_HISTOGRAM, pg_sys::ATTSTATSSLOT_VALUES);
-        ColumnValues { common, sample, others: (1.0 - common_all - self.null_fraction()).max(0.0) }
+        let sample = self.0.slot(StatisticKind::Histogram);
+        ColumnValues { common, sample, others: (1.0 - common_all - self.0.null_fraction()).max(0.0) }
     }
 
     /// The number of bits of a value of the column, if one is known.
     pub(super) fn bits(&self) -> Option<u32> {
-        [pg_sys::STATISTIC_KIND_MCV, pg_sys::STATISTIC_KIND_HISTOGRAM].into_iter().find_map(|kind| {
-            self.slot(kind, pg_sys::ATTSTATSSLOT_VALUES)?.values().next().map(|(value, _)| value.bits())
-        })
+        [StatisticKind::CommonValues, StatisticKind::Histogram]
+            .into_iter()
+            .find_map(|kind| codes(&self.0.slot(kind)?).next().map(|(code, _)| code.bits()))
     }
 
     /// The statistics of the elements, if the column is a bigint[].
     pub(super) fn elements(&self) -> Option<ElementStatistics> {
-        let counts = self.slot(pg_sys::STATISTIC_KIND_DECHIST, pg_sys::ATTSTATSSLOT_NUMBERS)?;
+        let counts = self.0.slot(StatisticKind::CountsOfElements)?;
         let average = f64::from(*counts.numbers().last()?);
         let mut common: Vec<(i64, f64)> = Vec::new();
         let mut least_common = 0.0;
-        if let Some(slot) = self.slot(pg_sys::STATISTIC_KIND_MCELEM, BOTH) {
-            if slot.0.valuetype != pg_sys::INT8OID {
+        if let Some(slot) = self.0.slot(StatisticKind::CommonElements) {
+            if slot.value_type() != pg_sys::INT8OID {
                 return None;
             }
-            let values = slot.values().filter_map(|(value, frequency)| match value {
+            let values = codes(&slot).filter_map(|(value, frequency)| match value {
                 Code::Integer(value, _) => Some((value as i64, frequency)),
                 Code::Bits(_) => None,
             });
-            let count = slot.0.nvalues as usize;
-            common = base::collect(values, count).unwrap_or_report();
+            common = base::collect(values, slot.len()).unwrap_or_report();
             // The frequencies are followed by the smallest and the largest frequency.
             least_common = f64::from(slot.numbers().get(common.len()).copied().unwrap_or_default());
         }
         common.sort_unstable_by_key(|&(value, _)| value);
-        let (rows, not_null) = (self.rows(), 1.0 - self.null_fraction());
-        Some(ElementStatistics { common, least_common, average, rows, not_null })
+        let not_null = 1.0 - self.0.null_fraction();
+        Some(ElementStatistics { common, least_common, average, rows: self.0.rows(), not_null })
     }
+}
 
-    /// The fraction of rows that are NULL.
-    fn null_fraction(&self) -> f64 {
-        if self.data.statsTuple.is_null() {
-            return 0.0;
-        }
-        // SAFETY: the tuple is a row of pg_statistic.
-        unsafe {
-            let row = pg_sys::GETSTRUCT(self.data.statsTuple).cast::<pg_sys::FormData_pg_statistic>();
-            f64::from((*row).stanullfrac)
-        }
-    }
-
-    /// The given parts of one kind of statistics, if the column has it, and the user may read the column in
-    /// all rows. Otherwise an estimate could reveal values.
-    fn slot(&self, kind: u32, parts: u32) -> Option<Slot> {
-        if self.data.statsTuple.is_null() || !self.data.acl_ok {
-            return None;
-        }
-        let mut slot = pg_sys::AttStatsSlot::default();
-        // SAFETY: the tuple is a row of pg_statistic, which may lack this kind.
-        let is_there = unsafe {
-            let (row, any) = (self.data.statsTuple, pg_sys::InvalidOid);
-            pg_sys::get_attstatsslot(&raw mut slot, row, kind as i32, any, parts as i32)
-        };
-        is_there.then_some(Slot(slot))
-    }
+/// Each value that is a code, with its frequency.
+fn codes(slot: &StatisticsSlot) -> impl Iterator<Item = (Code<'_>, f64)> {
+    slot.values().filter_map(|(value, frequency)| Some((value.as_code()?.read(), frequency)))
 }
 
 /// Whether two codes have the same length, and a distance within the radius.
@@ -189,9 +135,9 @@ fn is_within(a: Code, b: Code, radius: u32) -> bool {
 
 /// The values that ANALYZE has kept of a column.
 struct ColumnValues {
-    common: Option<Slot>,
+    common: Option<StatisticsSlot>,
     /// A sample of the values that are not common.
-    sample: Option<Slot>,
+    sample: Option<StatisticsSlot>,
     /// The fraction of rows whose values are not common.
     others: f64,
 }
@@ -210,8 +156,9 @@ impl ColumnValues {
     /// About `most` values at most: the most common ones, and values that are spread over the others and
     /// represent them.
     fn spread(&self, most: usize) -> impl Iterator<Item = KnownValue<'_>> {
-        let count = |slot: &Option<Slot>| slot.as_ref().map_or(0, |slot| slot.0.nvalues as usize);
-        let (common, all) = (count(&self.common), count(&self.common) + count(&self.sample));
+        let count = |slot: &Option<StatisticsSlot>| slot.as_ref().map_or(0, StatisticsSlot::len);
+        let common = count(&self.common);
+        let all = common + count(&self.sample);
         let kept = if all <= most { all } else { common.min(most / 2) };
         let step = (all - kept).div_ceil((most - kept).max(1)).max(1);
         let spread = self
@@ -225,10 +172,10 @@ impl ColumnValues {
     }
 
     fn iter(&self) -> impl Iterator<Item = KnownValue<'_>> {
-        let common = self.common.iter().flat_map(Slot::values);
+        let common = self.common.iter().flat_map(codes);
         let each =
-            self.others / self.sample.as_ref().map_or(1.0, |sample| sample.values().count().max(1) as f64);
-        let others = self.sample.iter().flat_map(Slot::values);
+            self.others / self.sample.as_ref().map_or(1.0, |sample| codes(sample).count().max(1) as f64);
+        let others = self.sample.iter().flat_map(codes);
         let common = common.map(|(code, frequency)| KnownValue { code, frequency, is_common: true });
         common.chain(others.map(move |(code, _)| KnownValue { code, frequency: each, is_common: false }))
     }
@@ -270,42 +217,6 @@ impl ElementStatistics {
         let one_row = 1.0 / self.rows;
         // Half of the smallest known frequency, as PostgreSQL assumes.
         if self.are_rare() { one_row } else { (self.least_common / 2.0).max(one_row) }
-    }
-}
-
-/// A kind of statistics: copies of its values and numbers.
-struct Slot(pg_sys::AttStatsSlot);
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        // SAFETY: PostgreSQL has filled in the struct, and it is freed once.
-        unsafe { pg_sys::free_attstatsslot(&raw mut self.0) };
-    }
-}
-
-impl Slot {
-    /// The numbers, some of which are frequencies of values.
-    fn numbers(&self) -> &[f32] {
-        if self.0.nnumbers == 0 {
-            return &[];
-        }
-        // SAFETY: the array has this length, and lives as long as the slot.
-        unsafe { std::slice::from_raw_parts(self.0.numbers, self.0.nnumbers as usize) }
-    }
-
-    /// Each value with its frequency; 0 if frequencies were not requested.
-    fn values(&self) -> impl Iterator<Item = (Code<'_>, f64)> {
-        let slot = &self.0;
-        // SAFETY: the function looks a type up.
-        let type_ = unsafe { pg_sys::getBaseType(slot.valuetype) };
-        (0..slot.nvalues as usize).filter_map(move |index| {
-            // SAFETY: the arrays have these lengths, and live as long as the slot. The values are of this
-            // type.
-            unsafe {
-                let frequency = if index < slot.nnumbers as usize { *slot.numbers.add(index) } else { 0.0 };
-                Code::of(*slot.values.add(index), type_).map(|code| (code, f64::from(frequency)))
-            }
-        })
     }
 }
 

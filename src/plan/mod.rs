@@ -3,6 +3,7 @@
 //! - [`conditions`]: rewrites comparisons of distances and of sketches so that an index can answer them
 //! - [`near_join`]: joins two tables by distance
 //! - [`parallel_scan`]: divides the cost of an index scan among its processes
+#![forbid(unsafe_code)]
 
 mod conditions;
 pub(crate) mod near_join;

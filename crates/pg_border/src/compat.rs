@@ -10,9 +10,11 @@ use std::ffi::{CStr, c_void};
 
 mod outer_joins;
 mod paths;
+mod relation_hook;
 
-pub use outer_joins::name_outer_joins_of;
-pub use paths::{add_disabled_nodes, disable, nested_loop, set_conditions, set_cost_function};
+pub(crate) use outer_joins::name_outer_joins_of;
+pub(crate) use paths::{add_disabled_nodes, disable, nested_loop, set_conditions, set_cost_function};
+pub(crate) use relation_hook::{CalledHook, NextHook, relation_hook, relation_hook_function};
 
 /// Pauses as VACUUM does. Since 18, PostgreSQL is told whether this is ANALYZE.
 pub fn vacuum_delay_point() {
@@ -72,7 +74,11 @@ pub fn new_file_transaction(relation: &pg_sys::RelationData) -> pg_sys::SubTrans
 /// Whether no row of the relation can have NULL in the column. Since 17, the planner does this. Up to 16,
 /// the catalog is asked, and a table with children must be partitioned: otherwise the children may have NULLs
 /// in a column that is NOT NULL in the table.
-pub fn is_declared_not_null(_root: &pg_sys::PlannerInfo, relation: &pg_sys::RelOptInfo, column: i16) -> bool {
+pub(crate) fn is_declared_not_null(
+    _root: &pg_sys::PlannerInfo,
+    relation: &pg_sys::RelOptInfo,
+    column: i16,
+) -> bool {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     // SAFETY: the planner has set the field.
     return unsafe { pg_sys::bms_is_member(column.into(), relation.notnullattnums) };
@@ -217,11 +223,15 @@ pub unsafe fn read_recent_buffer(
         }
         if let Some(counts) = counts(index) {
             #[cfg(feature = "pg15")]
-            let (fetched, hit) = (&mut counts.t_blocks_fetched, &mut counts.t_blocks_hit);
+            {
+                counts.t_blocks_fetched += 1;
+                counts.t_blocks_hit += 1;
+            }
             #[cfg(not(feature = "pg15"))]
-            let (fetched, hit) = (&mut counts.blocks_fetched, &mut counts.blocks_hit);
-            *fetched += 1;
-            *hit += 1;
+            {
+                counts.blocks_fetched += 1;
+                counts.blocks_hit += 1;
+            }
         }
         true
     }
@@ -270,52 +280,6 @@ pub fn give_routine(routine: &'static pg_sys::IndexAmRoutine) -> *const pg_sys::
     let given = routine;
     given
 }
-
-/// Since 19, there is another hook, which is called for each table and for everything else in FROM.
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-pub use pg_sys::{build_simple_rel_hook as relation_hook, build_simple_rel_hook_type as RelationHook};
-/// The hook that the planner calls for each table of a query, and its type.
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-pub use pg_sys::{get_relation_info_hook as relation_hook, get_relation_info_hook_type as RelationHook};
-
-/// Defines a hook that calls our function with the query's root, the relation, and a function that calls the
-/// hook of another library with the same arguments. Since 19, PostgreSQL passes other arguments.
-#[macro_export]
-macro_rules! relation_hook_function {
-    ($name:ident, $ours:path) => {
-        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-        #[pgrx::pg_guard]
-        unsafe extern "C-unwind" fn $name(
-            root: *mut pgrx::pg_sys::PlannerInfo,
-            table: pgrx::pg_sys::Oid,
-            is_parent: bool,
-            relation: *mut pgrx::pg_sys::RelOptInfo,
-        ) {
-            use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
-            let call = |next: $crate::compat::RelationHook| {
-                // SAFETY: the other library's hook gets the arguments that PostgreSQL passed to ours.
-                next.map(|next| unsafe { guarded(|| next(root, table, is_parent, relation)) });
-            };
-            $ours(root, relation, call);
-        }
-
-        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        #[pgrx::pg_guard]
-        unsafe extern "C-unwind" fn $name(
-            root: *mut pgrx::pg_sys::PlannerInfo,
-            relation: *mut pgrx::pg_sys::RelOptInfo,
-            entry: *mut pgrx::pg_sys::RangeTblEntry,
-        ) {
-            use pgrx::pg_sys::ffi::pg_guard_ffi_boundary as guarded;
-            let call = |next: $crate::compat::RelationHook| {
-                // SAFETY: the other library's hook gets the arguments that PostgreSQL passed to ours.
-                next.map(|next| unsafe { guarded(|| next(root, relation, entry)) });
-            };
-            $ours(root, relation, call);
-        }
-    };
-}
-pub use relation_hook_function;
 
 /// Describes a storage parameter of an index. Since 18, a description has one more field.
 #[allow(clippy::needless_update, reason = "up to PostgreSQL 17 all fields are named here")]

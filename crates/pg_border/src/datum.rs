@@ -36,6 +36,11 @@ impl DatumLayout {
         layout
     }
 
+    /// Whether the values have different lengths, as those of text.
+    pub(super) fn is_variable(self) -> bool {
+        self.length == -1
+    }
+
     /// Copies a value to the current memory context.
     ///
     /// # Safety

@@ -5,19 +5,18 @@
 //! that to avoid an error. So only arguments that are always evaluated are returned, and constants.
 
 use super::node::{Applied, Node, Nodes};
+use super::value::Value;
 use pgrx::pg_sys::{self, BoolExprType, BoolTestType, Datum};
 
 impl<'p> Node<'p> {
     /// Whether this is the constant `true`.
     fn is_true(self) -> bool {
-        self.type_() == pg_sys::BOOLOID && self.value().is_some_and(|value| value.value() != 0)
+        self.constant().and_then(Value::as_boolean) == Some(true)
     }
 
     /// Whether this is a constant that is false or NULL, which no row fulfills as a condition.
     pub fn is_never_true(self) -> bool {
-        let is_false =
-            self.type_() == pg_sys::BOOLOID && self.value().is_some_and(|value| value.value() == 0);
-        is_false || self.is_null()
+        self.constant().and_then(Value::as_boolean) == Some(false) || self.is_null()
     }
 
     /// The condition, if this one is written as `condition IS NOT FALSE`.
@@ -82,7 +81,7 @@ impl<'p> Node<'p> {
             let elements = unsafe { Nodes::new(array.elements) };
             return Some(elements.iter().filter(|element| !element.is_null()).collect());
         }
-        let array = self.value()?;
+        let array = self.constant()?.datum();
         // SAFETY: the value is of the type, which is an array if it has elements.
         unsafe {
             let type_ = pg_sys::get_element_type(self.type_());

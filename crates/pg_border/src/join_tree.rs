@@ -1,4 +1,4 @@
-//! The FROM clause of a query, its conditions, and what follows from them for every row.
+//! The FROM clause of a query, and its conditions.
 
 use super::node::{Node, Nodes};
 use pgrx::pg_sys::{self, NodeTag};
@@ -12,7 +12,7 @@ pub struct Conditions<'p>(NonNull<*mut pg_sys::Node>, PhantomData<&'p pg_sys::No
 impl<'p> Conditions<'p> {
     /// # Safety
     /// The pointer must be to conditions of the query that is being planned.
-    pub unsafe fn new(place: *mut *mut pg_sys::Node) -> Self {
+    pub(super) unsafe fn new(place: *mut *mut pg_sys::Node) -> Self {
         // SAFETY: the pointer is not null, as the caller promises.
         Self(unsafe { NonNull::new_unchecked(place) }, PhantomData)
     }
@@ -23,6 +23,13 @@ impl<'p> Conditions<'p> {
         unsafe {
             let node = *self.0.as_ptr();
             (!node.is_null() && (*node).type_ == NodeTag::T_List).then(|| Nodes::new(node.cast()))
+        }
+    }
+
+    /// Calls `change` for the conditions, if there are any, and stores its result there.
+    pub(super) fn change(self, change: &mut dyn FnMut(Nodes<'p>) -> Nodes<'p>) {
+        if let Some(list) = self.list() {
+            self.set(change(list));
         }
     }
 
@@ -82,47 +89,24 @@ impl<'p> JoinTree<'p> {
     }
 }
 
-/// Facts about every row of a query: these conditions hold, and no outer join makes a column of these
-/// relations NULL.
-pub struct Facts<'p> {
-    /// The conditions that hold.
-    pub conditions: Nodes<'p>,
-    /// The relations, by their numbers in the query.
-    pub relations: Vec<pg_sys::Index>,
-}
-
-impl<'p> Facts<'p> {
-    /// What follows from the FROM clause and the conditions of the query.
-    pub fn of(query: &'p pg_sys::Query) -> Self {
-        let mut facts = Self { conditions: Nodes::NONE, relations: Vec::new() };
-        // SAFETY: the tree is an expression of the query.
-        if let Some(tree) = unsafe { Node::at(query.jointree) } {
-            facts.gather(tree);
-        }
-        facts
-    }
-
-    /// Adds the facts that follow from a part of the join tree.
-    fn gather(&mut self, item: Node<'p>) {
-        use pg_sys::JoinType::{JOIN_ANTI, JOIN_INNER, JOIN_LEFT, JOIN_SEMI};
-        let conditions = match JoinTree::of(item) {
-            Some(JoinTree::From { items, conditions }) => {
-                items.iter().for_each(|item| self.gather(item));
-                conditions
+impl<'p> JoinTree<'p> {
+    /// Calls `change` for each list of conditions, and stores its result there.
+    pub(super) fn change_conditions(self, change: &mut dyn FnMut(Nodes<'p>) -> Nodes<'p>) {
+        let mut change_item = |item: Node<'p>| {
+            if let Some(item) = Self::of(item) {
+                item.change_conditions(change);
             }
-            Some(JoinTree::Join { kind, sides: [left, right], conditions }) => {
-                if [JOIN_INNER, JOIN_LEFT, JOIN_SEMI, JOIN_ANTI].contains(&kind) {
-                    self.gather(left);
-                }
-                if kind != JOIN_INNER {
-                    return;
-                }
-                self.gather(right);
-                conditions
-            }
-            Some(JoinTree::Table(table)) => return self.relations.push(table),
-            None => return,
         };
-        self.conditions = self.conditions.and(conditions.list().unwrap_or(Nodes::NONE));
+        match self {
+            Self::From { items, conditions } => {
+                items.iter().for_each(&mut change_item);
+                conditions.change(change);
+            }
+            Self::Join { sides, conditions, .. } => {
+                sides.into_iter().for_each(&mut change_item);
+                conditions.change(change);
+            }
+            Self::Table(_) => {}
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Nodes of a query that is being planned, mostly expressions, which the planner parts read and build without `unsafe`.
+//! Nodes of a query that is being planned, mostly expressions, which are read and built without `unsafe`.
 //!
 //! PostgreSQL passes pointers to trees of nodes. The unsafe functions here, such as [`Node::new`], make a
 //! [`Node`] of such a pointer: the caller promises that it is an expression that lives until we return to
@@ -6,19 +6,17 @@
 //! is read cell by cell and never borrowed as a slice, so it may be changed during an iteration.
 
 use super::catalog::families::strategy_in;
-use super::code::CodeType;
-use super::code::ball::HammingBall;
 use super::node_structs::Tagged;
 use pgrx::pg_sys::{self, Datum, NodeTag, Oid};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 
 /// The length of a type whose values have different lengths, as PostgreSQL writes it.
-const VARIABLE_LENGTH: i32 = -1;
+pub(crate) const VARIABLE_LENGTH: i32 = -1;
 
 /// How PostgreSQL passes the values of a type.
 #[derive(Clone, Copy, PartialEq)]
-enum Passed {
+pub(crate) enum Passed {
     ByValue,
     ByReference,
 }
@@ -64,6 +62,24 @@ impl<'p> Node<'p> {
         (self.tag() == T::TAG).then(|| unsafe { self.0.cast().as_ref() })
     }
 
+    /// The expression of a PlaceHolderVar.
+    pub fn in_placeholder(self) -> Option<Self> {
+        let placeholder = self.cast::<pg_sys::PlaceHolderVar>()?;
+        // SAFETY: a PlaceHolderVar has an expression.
+        Some(unsafe { Self::new(placeholder.phexpr) })
+    }
+
+    /// The expression without casts that only give the value another type, as from bit varying, or from a
+    /// domain to its base type.
+    pub fn without_relabels(self) -> Self {
+        let mut expr = self;
+        while let Some(relabeled) = expr.cast::<pg_sys::RelabelType>() {
+            // SAFETY: the argument of a RelabelType is an expression.
+            expr = unsafe { Self::new(relabeled.arg) };
+        }
+        expr
+    }
+
     /// Whether the node is a struct `T`.
     pub fn is<T: Tagged>(self) -> bool {
         self.tag() == T::TAG
@@ -86,11 +102,6 @@ impl<'p> Node<'p> {
             let node = self.0.cast::<pg_sys::BoolExpr>().as_ref();
             (node.boolop, Nodes(node.args, PhantomData))
         })
-    }
-
-    /// The value of a constant that is not NULL.
-    pub fn value(self) -> Option<Datum> {
-        self.cast::<pg_sys::Const>().and_then(|it| (!it.constisnull).then_some(it.constvalue))
     }
 
     /// Whether this is the constant NULL.
@@ -174,9 +185,12 @@ impl<'p> Node<'p> {
         // SAFETY: builds a node from two expressions, and looks its function up. The operator takes no
         // collation.
         unsafe {
-            let none = pg_sys::InvalidOid;
-            let (a, b) = (a.pointer().cast(), b.pointer().cast());
-            let node = pg_sys::make_opclause(operator, result, false, a, b, none, none);
+            let no_collation = pg_sys::InvalidOid;
+            let returns_set = false;
+            debug_assert!(takes(pg_sys::get_opcode(operator), result, &[a, b]), "the types of the operator");
+            let a = a.pointer().cast();
+            let b = b.pointer().cast();
+            let node = pg_sys::make_opclause(operator, result, returns_set, a, b, no_collation, no_collation);
             pg_sys::set_opfuncid(node.cast());
             Self::new(node)
         }
@@ -184,9 +198,12 @@ impl<'p> Node<'p> {
 
     /// `function(args…)`. The function must return this type, and take the types of the arguments.
     pub fn function(function: Oid, result: Oid, args: &[Self]) -> Self {
-        let (none, format) = (pg_sys::InvalidOid, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL);
+        let no_collation = pg_sys::InvalidOid;
+        let format = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
+        debug_assert!(takes(function, result, args), "the types of the function");
+        let args = Nodes::of(args).0;
         // SAFETY: builds a node from expressions; the function takes no collation.
-        unsafe { Self::new(pg_sys::makeFuncExpr(function, result, Nodes::of(args).0, none, none, format)) }
+        unsafe { Self::new(pg_sys::makeFuncExpr(function, result, args, no_collation, no_collation, format)) }
     }
 
     /// `expr IS NULL`.
@@ -204,36 +221,21 @@ impl<'p> Node<'p> {
 
     /// A constant of type integer.
     pub fn integer(value: i32) -> Self {
-        Self::constant(pg_sys::INT4OID, size_of::<i32>() as i32, Passed::ByValue, value.into())
+        Self::new_constant(pg_sys::INT4OID, size_of::<i32>() as i32, Passed::ByValue, value.into())
     }
 
     /// A constant of type double precision.
     pub fn double(value: f64) -> Self {
-        Self::constant(pg_sys::FLOAT8OID, size_of::<f64>() as i32, Passed::ByValue, value.to_bits().into())
-    }
-
-    /// A code of this type.
-    pub fn code(codes: CodeType, value: Datum) -> Self {
-        match codes.kind().bits {
-            Some(bits) => Self::constant(codes.oid(), (bits / u8::BITS) as i32, Passed::ByValue, value),
-            None => Self::constant(codes.oid(), VARIABLE_LENGTH, Passed::ByReference, value),
-        }
-    }
-
-    /// The ball around a constant code with a constant radius, if both are constants: what PostgreSQL would
-    /// compute from a call of `hamming_ball`. The type is the one of balls of these codes.
-    pub fn ball(codes: CodeType, ball_type: Oid, center: Self, radius: Self) -> Option<Self> {
-        debug_assert_eq!((CodeType::of(center.type_()), radius.type_()), (Some(codes), pg_sys::INT4OID));
-        let center = center.value()?;
-        let radius = radius.value()?;
-        // SAFETY: the center is a code of this type.
-        let ball = unsafe { codes.write_ball(center, radius.value() as i32) };
-        let length = if codes.is_integer() { size_of::<HammingBall>() as i32 } else { VARIABLE_LENGTH };
-        Some(Self::constant(ball_type, length, Passed::ByReference, ball))
+        Self::new_constant(
+            pg_sys::FLOAT8OID,
+            size_of::<f64>() as i32,
+            Passed::ByValue,
+            value.to_bits().into(),
+        )
     }
 
     /// A constant of a type of this length.
-    fn constant(type_: Oid, length: i32, passed: Passed, value: Datum) -> Self {
+    pub(crate) fn new_constant(type_: Oid, length: i32, passed: Passed, value: Datum) -> Self {
         const NO_MODIFIER: i32 = -1;
         let no_collation = pg_sys::InvalidOid;
         let is_null = false;
@@ -242,6 +244,21 @@ impl<'p> Node<'p> {
         unsafe {
             Self::new(pg_sys::makeConst(type_, NO_MODIFIER, no_collation, length, value, is_null, by_value))
         }
+    }
+}
+
+/// Whether a function returns this type, and takes the types of these arguments.
+fn takes(function: Oid, result: Oid, args: &[Node]) -> bool {
+    let mut types: *mut Oid = null_mut();
+    let mut count = 0;
+    // SAFETY: the function looks a function up, and makes an array with a type for each argument.
+    unsafe {
+        pg_sys::get_func_signature(function, &raw mut types, &raw mut count) == result
+            && count as usize == args.len()
+            && args
+                .iter()
+                .enumerate()
+                .all(|(place, arg)| pg_sys::IsBinaryCoercible(arg.type_(), *types.add(place)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Structs of PostgreSQL that are nodes, as pointers. [`node`](super::node) has them without pointers.
 
 use pgrx::pg_sys::{self, NodeTag};
+use std::ptr::null_mut;
 
 /// A struct of PostgreSQL that is a node.
 ///
@@ -54,4 +55,19 @@ pub unsafe fn elements<'a>(list: *mut pg_sys::List) -> &'a mut [*mut pg_sys::Nod
     }
     // SAFETY: a list has `length` cells, each with a pointer to a node.
     unsafe { std::slice::from_raw_parts_mut((*list).elements.cast(), (*list).length as usize) }
+}
+
+/// A list of integers.
+pub(crate) fn list_of_numbers(numbers: &[i32]) -> *mut pg_sys::List {
+    // SAFETY: the function makes a list of integers.
+    numbers.iter().fold(null_mut(), |list, &number| unsafe { pg_sys::lappend_int(list, number) })
+}
+
+/// The numbers of a list of integers; none if it is something else.
+pub(crate) fn numbers_of(list: *mut pg_sys::List) -> Vec<i32> {
+    // SAFETY: the pointer is to a list, or null.
+    let list = unsafe { list.as_ref() }.filter(|list| list.type_ == NodeTag::T_IntList);
+    let Some(list) = list else { return Vec::new() };
+    // SAFETY: a list of integers has `length` cells, each with an integer. Bounded: what a plan has.
+    (0..list.length as usize).map(|place| unsafe { (*list.elements.add(place)).int_value }).collect()
 }

@@ -1,26 +1,22 @@
 //! Numbers in the expressions of a query: constants, wider types, and PostgreSQL's own functions of numbers.
 
 use super::node::{Node, Nodes};
-use pgrx::direct_function_call_as_datum;
+use super::numeric::Numeric;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
 
 impl<'p> Node<'p> {
     /// The value of a constant number; infinity if double precision has no room for it.
     pub fn number(self) -> Option<f64> {
-        let value = self.value()?;
-        Some(match self.type_() {
+        let constant = self.constant()?;
+        let value = constant.datum();
+        Some(match constant.type_() {
             pg_sys::INT2OID => f64::from(value.value() as i16),
             pg_sys::INT4OID => f64::from(value.value() as i32),
             pg_sys::INT8OID => value.value() as i64 as f64,
             pg_sys::FLOAT4OID => f32::from_bits(value.value() as u32).into(),
             pg_sys::FLOAT8OID => f64::from_bits(value.value() as u64),
-            // SAFETY: the function takes a numeric, and returns a floating-point number.
-            pg_sys::NUMERICOID => f64::from_bits(unsafe {
-                direct_function_call_as_datum(pg_sys::numeric_float8_no_overflow, &[Some(value)])?.value()
-                    as u64
-            }),
-            _ => return None,
+            _ => return Numeric::double_of(constant),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Values of type numeric.
 
 use super::call::sql_value;
+use super::value::Value;
 use pgrx::direct_function_call_as_datum;
 use pgrx::pg_sys::{self, Datum};
 
@@ -22,12 +23,21 @@ impl Numeric {
     }
 
     fn rounded(&self, round: unsafe fn(pg_sys::FunctionCallInfo) -> Datum) -> f64 {
-        // SAFETY: these functions take a numeric; the first one returns a numeric.
-        let number = unsafe {
-            direct_function_call_as_datum(round, &[Some(self.0)]).and_then(|whole| {
-                direct_function_call_as_datum(pg_sys::numeric_float8_no_overflow, &[Some(whole)])
-            })
-        };
+        // SAFETY: the function takes a numeric, and returns one.
+        let whole = unsafe { direct_function_call_as_datum(round, &[Some(self.0)]) };
+        whole.map_or(f64::NAN, |whole| Self(whole).to_double())
+    }
+
+    /// The number as a double precision. A number that is too large becomes infinity, without an error.
+    fn to_double(&self) -> f64 {
+        let convert = pg_sys::numeric_float8_no_overflow;
+        // SAFETY: the function takes a numeric, and returns a double precision.
+        let number = unsafe { direct_function_call_as_datum(convert, &[Some(self.0)]) };
         number.map_or(f64::NAN, |datum| f64::from_bits(datum.value() as u64))
+    }
+
+    /// The value of a numeric as a double precision, if the type is numeric.
+    pub(super) fn double_of(value: Value<'_>) -> Option<f64> {
+        (value.type_() == pg_sys::NUMERICOID).then(|| Self(value.datum()).to_double())
     }
 }

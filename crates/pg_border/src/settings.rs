@@ -1,6 +1,7 @@
 //! PostgreSQL's settings.
 
 use pgrx::pg_sys;
+use std::ffi::CStr;
 
 /// The value of a setting, by the name of its variable: `setting!(work_mem)`.
 #[macro_export]
@@ -11,6 +12,13 @@ macro_rules! setting {
     };
 }
 pub use setting;
+
+/// Reserves the names of settings that begin with `prefix.`, after those that the library has were defined:
+/// removes what a session has set under other names.
+pub fn reserve_prefix(prefix: &'static CStr) {
+    // SAFETY: PostgreSQL keeps a copy of the name.
+    unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
+}
 
 /// Bytes that a hash table of a node may take: `work_mem` times `hash_mem_multiplier`.
 pub fn hash_memory_limit() -> usize {

@@ -3,6 +3,7 @@
 use super::code::{CodeType, CodeValue};
 use super::varlena::content;
 use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{Array, FromDatum};
 use std::marker::PhantomData;
 
 /// A value that is not NULL, with its type. It lives as long as the call or the row that it comes from.
@@ -39,6 +40,24 @@ impl<'a> Value<'a> {
     /// The value, if its type is integer.
     pub fn as_integer(self) -> Option<i32> {
         (self.type_ == pg_sys::INT4OID).then(|| self.datum.value() as i32)
+    }
+
+    /// The value, if its type is boolean.
+    pub fn as_boolean(self) -> Option<bool> {
+        (self.type_ == pg_sys::BOOLOID).then(|| self.datum.value() != 0)
+    }
+
+    /// The value, if its type is double precision.
+    pub fn as_double(self) -> Option<f64> {
+        (self.type_ == pg_sys::FLOAT8OID).then(|| f64::from_bits(self.datum.value() as u64))
+    }
+
+    /// The value as an array, if its type is bigint[] or a domain on it.
+    pub fn as_bigints(self) -> Option<Array<'a, i64>> {
+        // SAFETY: the function looks a type up.
+        let type_ = unsafe { pg_sys::getBaseType(self.type_) };
+        // SAFETY: the type was checked, and the value is not NULL.
+        (type_ == pg_sys::INT8ARRAYOID).then(|| unsafe { Array::from_datum(self.datum, false) }).flatten()
     }
 
     /// The bytes of a text, in the encoding of the database, if the type is text.

@@ -5,11 +5,11 @@
 //! radius, and for every query that has no condition on the first column.
 
 use crate::estimate::condition::{PathConditions, are_fingerprints};
-use crate::estimate::path_cost::{CostedPath, Estimate, Work, cost_function};
+use crate::estimate::path_cost::{CostedPath, Work};
 use crate::estimate::statistics::distinct_values;
-use crate::pg::compat::set_cost_function;
+use crate::pg::index_cost::{IndexCost, IndexCostFunction, PlannedSearch};
 use crate::pg::node::{Node, Nodes};
-use crate::pg::planner::PlannedIndex;
+use crate::pg::planned_index::PlannedIndex;
 use hamming_index::search_cost::{IndexedColumn, boxes_read, radius_of};
 use pgrx::pg_sys;
 
@@ -25,27 +25,31 @@ const OPERATORS_PER_QUEUED: f64 = 5.0;
 /// The time to take the next entry from the queue, in operators, if the queue has a million entries.
 const OPERATORS_PER_NEXT: f64 = 30.0;
 
-cost_function!(gist_cost, estimate);
+struct GistCost;
 
-/// Makes the planner call our cost function for an index.
-pub(crate) fn install_cost(index: &mut pg_sys::IndexOptInfo) {
-    if index.relam == pg_sys::GIST_AM_OID
-        && are_fingerprints(PlannedIndex(index)).any(|is_fingerprint| is_fingerprint)
-    {
-        set_cost_function(index, Some(gist_cost));
+impl IndexCostFunction for GistCost {
+    fn cost(search: PlannedSearch<'_>) -> IndexCost {
+        estimate(&CostedPath::of(search))
     }
 }
 
-fn estimate(path: &CostedPath) -> Estimate {
+/// Makes the planner call our estimate for an index.
+pub(crate) fn install_cost(index: PlannedIndex<'_>) {
+    if index.access_method() == pg_sys::GIST_AM_OID && are_fingerprints(index).any(|is_one| is_one) {
+        index.set_cost::<GistCost>();
+    }
+}
+
+fn estimate(path: &CostedPath) -> IndexCost {
     // In GiST, an index-only scan returns rows that VACUUM removes meanwhile, so the operator class has no
     // function to fetch codes. A query whose condition is the predicate of the index needs none.
-    let is_index_only = path.index_path.path.pathtype == pg_sys::NodeTag::T_IndexOnlyScan;
-    if is_index_only && !path.index.predicate().is_empty() {
-        return Estimate::NEVER;
+    let index = path.index();
+    if path.search.is_index_only() && !index.predicate().is_empty() {
+        return IndexCost::NEVER;
     }
     let mut columns: Vec<_> = columns(path).collect();
-    let pages = f64::from(path.index.pages);
-    let entries = (path.index.tuples / pages).max(2.0);
+    let pages = f64::from(index.pages());
+    let entries = (index.tuples() / pages).max(2.0);
     let levels = pages.log(entries).ceil();
     let work = |read: f64, per_entry| Work {
         pages: read,
@@ -59,9 +63,8 @@ fn estimate(path: &CostedPath) -> Estimate {
     }
     let mut all = work(read, OPERATORS_PER_QUEUED);
     all.operators += path.rows * OPERATORS_PER_NEXT;
-    // SAFETY: an ordered path has a column number for each expression.
-    let by = unsafe { (*(*path.index_path.indexorderbycols).elements).int_value } as usize;
-    if let Some(IndexedColumn::Fingerprint { radius }) = columns.get_mut(by) {
+    let first = path.search.order_by_columns().next();
+    if let Some(IndexedColumn::Fingerprint { radius }) = first.and_then(|by| columns.get_mut(by)) {
         *radius = radius_of(hamming::BITS, path.wanted(), path.rows).min(*radius);
     }
     path.estimate(work(boxes_read(pages, &columns), OPERATORS_PER_QUEUED), all)
@@ -69,19 +72,16 @@ fn estimate(path: &CostedPath) -> Estimate {
 
 /// What the search requires of each key column.
 fn columns(path: &CostedPath) -> impl Iterator<Item = IndexedColumn> {
-    // SAFETY: the list has an entry with an expression for each column.
-    let expressions = unsafe { Nodes::new(path.index.indextlist) };
-    are_fingerprints(path.index).enumerate().zip(expressions.iter()).map(
-        |((column, is_fingerprint), entry)| {
+    let index = path.index();
+    are_fingerprints(index).enumerate().zip(index.columns()).map(
+        move |((column, is_fingerprint), expression)| {
             if is_fingerprint {
                 let PathConditions { radius, is_null } = PathConditions::of(path, column);
                 // NULLs are next to each other.
                 let radius = if is_null { 0 } else { radius.unwrap_or(u64::BITS) };
                 return IndexedColumn::Fingerprint { radius };
             }
-            // SAFETY: the entry is a TargetEntry with an expression.
-            let expression = unsafe { Node::new((*entry.pointer().cast::<pg_sys::TargetEntry>()).expr) };
-            other(path, column, distinct_values(path.planner, expression, path.index.table().0))
+            other(path, column, distinct_values(path.planner(), expression, index.table().0))
         },
     )
 }
@@ -89,15 +89,16 @@ fn columns(path: &CostedPath) -> impl Iterator<Item = IndexedColumn> {
 /// What the search requires of other columns. `values` is the number of distinct values in the table.
 /// An array condition searches for each element separately.
 fn other(path: &CostedPath, column: usize, values: f64) -> IndexedColumn {
-    let (index, (table, rows)) = (path.index, path.index.table());
+    let index = path.index();
+    let (table, rows) = index.table();
     let of_column = path.all_conditions().filter(|&(of, _)| of == column);
-    let conditions = of_column.fold(Nodes::NONE, |list, (_, condition)| list.with(Node::of(condition)));
-    let mut selectivity = path.planner.selectivity(conditions, table);
+    let conditions = of_column.fold(Nodes::NONE, |list, (_, condition)| list.with(condition.node()));
+    let mut selectivity = path.planner().selectivity(conditions, table);
     if path.conditions(column).any(Node::is::<pg_sys::ScalarArrayOpExpr>) {
         selectivity /= path.general.num_sa_scans;
     }
     // A condition on this column may imply a partial index's predicate. Then the index has fewer values.
-    let of_index = (index.tuples / rows.max(1.0)).min(1.0);
+    let of_index = (index.tuples() / rows.max(1.0)).min(1.0);
     let predicate = index.predicate();
     let is_divided = !predicate.is_empty() && of_index > 0.0 && predicate.follows_from(conditions);
     let kept = if is_divided { of_index } else { 1.0 };

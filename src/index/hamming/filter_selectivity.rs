@@ -21,18 +21,17 @@ pub(super) struct FilterSelectivity {
 impl FilterSelectivity {
     pub(super) fn of(path: &CostedPath) -> Self {
         // Bounded: the columns of an index.
-        let families: Vec<pg_sys::Oid> = path.index.families().collect();
+        let families: Vec<pg_sys::Oid> = path.index().families().collect();
         let mut has_value = vec![false; families.len()]; // Bounded: the same.
         let mut conditions = Nodes::NONE;
         for (column, condition) in path.all_conditions().filter(|&(column, _)| column > 0) {
-            // SAFETY: a condition has an expression.
-            has_value[column] |= gives_value(unsafe { Node::new(condition.clause) }, families[column]);
-            conditions = conditions.with(Node::of(condition));
+            has_value[column] |= gives_value(condition.expr(), families[column]);
+            conditions = conditions.with(condition.node());
         }
         if conditions.is_empty() {
             return Self { selectivity: 1.0, is_complete: false };
         }
-        let selectivity = path.planner.selectivity(conditions, path.index.table().0);
+        let selectivity = path.planner().selectivity(conditions, path.index().table().0);
         let selectivity = (selectivity / path.general.num_sa_scans).max(LEAST_SELECTIVITY);
         Self { selectivity, is_complete: has_value[1..].iter().all(|&has_value| has_value) }
     }

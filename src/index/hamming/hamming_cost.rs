@@ -5,10 +5,11 @@ use super::code::layout_of;
 use super::filter_selectivity::FilterSelectivity;
 use super::scan_cursor::max_sorted;
 use crate::estimate::condition::PathConditions;
-use crate::estimate::path_cost::{CostedPath, Estimate, OPERATORS_PER_PAGE, Work, cost_function};
+use crate::estimate::path_cost::{CostedPath, OPERATORS_PER_PAGE, Work};
 use crate::pg::code::CodeType;
+use crate::pg::index_cost::{IndexCost, IndexCostFunction, PathCost, PlannedSearch};
 use crate::pg::open_index::OpenIndex;
-use crate::pg::planner::Planner;
+use crate::pg::planned_index::PlannedIndex;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
 use hamming_index::Layout;
@@ -35,15 +36,24 @@ const OPERATORS_PER_CANDIDATE: f64 = 2.0;
 /// takes 0.8 µs for each unit of its cost.
 const FURTHER_SETUP: f64 = 9.0;
 
-cost_function!(pub(super) amcostestimate, estimate);
+/// The cost of a scan of an index with our access method.
+pub(super) struct HammingCost;
 
-fn estimate(path: &CostedPath) -> Estimate {
-    let (layout, conditions) = (layout(path), PathConditions::of(path, 0));
-    if !path.is_ordered_by_first() {
-        return Estimate::NEVER;
+impl IndexCostFunction for HammingCost {
+    fn cost(search: PlannedSearch<'_>) -> IndexCost {
+        estimate(&CostedPath::of(search))
     }
-    let tree_leaves = leaves_in(path.index.pages, layout);
-    let (filter, mut path) = (FilterSelectivity::of(path), path.clone());
+}
+
+fn estimate(path: &CostedPath) -> IndexCost {
+    let layout = layout(path.index());
+    let conditions = PathConditions::of(path, 0);
+    if !path.is_ordered_by_first() {
+        return IndexCost::NEVER;
+    }
+    let tree_leaves = leaves_in(path.index().pages(), layout);
+    let filter = FilterSelectivity::of(path);
+    let mut path = path.clone();
     let mut costs = SearchCosts::new(layout, tree_leaves);
     if filter.is_complete {
         let leaves = tree_leaves * layout.leaves_per_band(layout.filter_tree()) * filter.selectivity;
@@ -71,38 +81,41 @@ fn estimate(path: &CostedPath) -> Estimate {
     // If codes have several words, more rows than match are fetched from the table.
     let all = comparing(expected, expected.fetched * OPERATORS_PER_CANDIDATE);
     let mut estimate = path.estimate(Work::default(), all);
-    let fetched = (expected.fetched / path.index.tuples.max(1.0)).min(1.0);
+    let fetched = (expected.fetched / path.index().tuples().max(1.0)).min(1.0);
     estimate.selectivity = estimate.selectivity.max(fetched);
     estimate
 }
 
 /// Sets the cost of a parallel scan to that of one process. If the index has a tree of whole codes, the
 /// processes divide it among themselves.
-pub(crate) fn divide_cost(planner: Planner, path: &mut pg_sys::IndexPath) {
-    // SAFETY: the path belongs to the query.
-    let costed = unsafe { CostedPath::of(planner, &raw mut *path, 1.0) };
-    let is_divided = layout(&costed).has_code_tree() && !PathConditions::of(&costed, 0).is_null;
-    if !is_divided || path.indextotalcost == f64::MAX {
+pub(crate) fn divide_cost(search: PlannedSearch<'_>) {
+    let path = CostedPath::of(search);
+    let is_divided = layout(search.index()).has_code_tree() && !PathConditions::of(&path, 0).is_null;
+    if !is_divided || search.cost_of_index() == f64::MAX {
         return;
     }
     // PostgreSQL counts the leader as less than a process, since it also collects the workers' rows.
-    let workers = f64::from(path.path.parallel_workers);
-    let first = if setting!(parallel_leader_participation) { (1.0 - 0.3 * workers).max(0.0) } else { 0.0 };
-    let (starting, part) = (FURTHER_SETUP * setting!(parallel_setup_cost), 1.0 / (workers + first));
-    path.path.startup_cost = starting + path.path.startup_cost * part;
-    path.path.total_cost += starting - path.indextotalcost * (1.0 - part);
+    let workers = f64::from(search.workers());
+    let leader = if setting!(parallel_leader_participation) { (1.0 - 0.3 * workers).max(0.0) } else { 0.0 };
+    let starting = FURTHER_SETUP * setting!(parallel_setup_cost);
+    let part = 1.0 / (workers + leader);
+    let PathCost { startup, total } = search.path_cost();
+    search.set_path_cost(PathCost {
+        startup: starting + startup * part,
+        total: total + starting - search.cost_of_index() * (1.0 - part),
+    });
 }
 
 /// The layout of the index that is searched.
-fn layout(path: &CostedPath) -> Layout {
-    if CodeType::of(path.index.first_type()).is_none_or(CodeType::is_integer) {
-        let has_filter = path.index.nkeycolumns > 1;
+fn layout(planned: PlannedIndex<'_>) -> Layout {
+    if CodeType::of(planned.first_type()).is_none_or(CodeType::is_integer) {
+        let has_filter = planned.key_columns() > 1;
         return if has_filter { Layout::FINGERPRINTS.with_filter() } else { Layout::FINGERPRINTS };
     }
     // SAFETY: the planner has the index locked.
     unsafe {
         let no_lock = pg_sys::NoLock as i32;
-        let index = pg_sys::index_open(path.index.indexoid, no_lock);
+        let index = pg_sys::index_open(planned.oid(), no_lock);
         let layout = layout_of(OpenIndex::new(index), &Pages::of(index));
         pg_sys::index_close(index, no_lock);
         layout
@@ -118,6 +131,6 @@ fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
 }
 
 /// Whether an index has our access method.
-pub(crate) fn is_hamming(index: &pg_sys::IndexOptInfo) -> bool {
-    index.amcostestimate.is_some_and(|estimate| estimate as *const () == amcostestimate as *const ())
+pub(crate) fn is_hamming(index: PlannedIndex<'_>) -> bool {
+    index.has_cost::<HammingCost>()
 }

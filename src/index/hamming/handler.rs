@@ -4,6 +4,7 @@ use super::{build, hamming_cost, index_only, insert, options, scan, vacuum, vali
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::strategy::DISTANCE;
 use crate::pg::compat::{give_routine, size_shared};
+use crate::pg::index_cost::cost_function;
 use hamming_index::SharedStretches;
 use pgrx::pg_sys;
 
@@ -33,7 +34,7 @@ static ROUTINE: pg_sys::IndexAmRoutine = pg_sys::IndexAmRoutine {
     ambulkdelete: Some(vacuum::ambulkdelete),
     amvacuumcleanup: Some(vacuum::amvacuumcleanup),
     amcanreturn: Some(index_only::amcanreturn),
-    amcostestimate: Some(hamming_cost::amcostestimate),
+    amcostestimate: Some(cost_function::<hamming_cost::HammingCost>),
     amoptions: Some(options::amoptions),
     amproperty: Some(options::amproperty),
     ambuildphasename: Some(build::ambuildphasename),

@@ -4,6 +4,7 @@ use super::expressions::{CodePair, FLOAT_FAMILY, Rewritten};
 use super::line::Line;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::node::{Node, Nodes};
+use crate::pg::value::Value;
 use pgrx::pg_sys::{self, Oid};
 
 /// The B-tree families of integers, floating-point numbers and numerics. Each distance, similarity and limit
@@ -51,7 +52,7 @@ pub(super) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn read(expr: Node<'a>, ours: &'a ExtensionOids) -> Option<Self> {
+    pub(super) fn read(expr: Node<'a>, ours: &ExtensionOids) -> Option<Self> {
         let any = expr.as_any();
         let comparison = any.or_else(|| expr.as_operator())?;
         let [left, right] = comparison.args()?;
@@ -77,7 +78,7 @@ impl<'a> Comparison<'a> {
         let radii = limits.iter().map(|limit| radius(&line, sign, limit, ours)).collect::<Option<Nodes>>()?;
         let radius = Node::greatest(radii);
         let pair = line.measured.pair;
-        let is_zero = radius.value().is_some_and(|radius| radius.value() as i32 == 0);
+        let is_zero = radius.constant().and_then(Value::as_integer) == Some(0);
         let is_exact = line.is_plain && any.is_none() && (sign != Sign::Equal || is_zero);
         // The comparison is kept if it is not exact, and the radius of a similarity contains the length of
         // one code if it is not known. An expression that is evaluated twice must not be volatile.
@@ -124,11 +125,14 @@ fn radius<'a>(line: &Line<'a>, sign: Sign, limit: Node<'a>, ours: &ExtensionOids
         Sign::Less => call(false),
         Sign::AtMost => call(true),
         // No distance and no similarity has exactly this value, such as a distance of 2.5.
-        Sign::Equal if call(true).value().is_some_and(|radius| call(false).value() == Some(radius)) => {
-            Node::integer(-1)
-        }
+        Sign::Equal if limit.is_constant() && is_same_constant(call(true), call(false)) => Node::integer(-1),
         Sign::Equal => call(true),
     })
+}
+
+fn is_same_constant(a: Node, b: Node) -> bool {
+    let integer = |expr: Node| expr.constant().and_then(Value::as_integer);
+    integer(a).is_some() && integer(a) == integer(b)
 }
 
 fn radius_of_distance<'a>(limit: Node<'a>, is_inclusive: bool, ours: &ExtensionOids) -> Node<'a> {

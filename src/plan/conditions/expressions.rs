@@ -4,6 +4,7 @@ use crate::estimate::condition::bits_of;
 use crate::pg::catalog::families::operator_in;
 use crate::pg::catalog::oids::{CodeOids, ExtensionOids};
 use crate::pg::node::Node;
+use crate::pg::value::Value;
 use pgrx::pg_sys;
 
 /// The B-tree operator family of floating-point numbers. Its OID is fixed in PostgreSQL's catalog.
@@ -12,7 +13,7 @@ pub(super) const FLOAT_FAMILY: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
 /// The two arguments of a distance or a similarity: fingerprints, or strings of bits.
 #[derive(Clone, Copy)]
 pub(super) struct CodePair<'a> {
-    pub(super) oids: &'a CodeOids,
+    pub(super) oids: CodeOids,
     pub(super) a: Node<'a>,
     pub(super) b: Node<'a>,
 }
@@ -27,9 +28,10 @@ impl<'a> CodePair<'a> {
     /// call stays, since strings of different lengths have to raise an error.
     pub(super) fn as_condition(self, radius: Node<'a>) -> Node<'a> {
         let Self { oids, a, b } = self;
-        match radius.value() {
-            Some(datum) if datum.value() as i32 == 0 && oids.codes.is_integer() => {
-                let (family, type_) = (pg_sys::INTEGER_BTREE_FAM_OID, oids.codes.oid());
+        match radius.constant().and_then(Value::as_integer) {
+            Some(0) if oids.codes.is_integer() => {
+                let family = pg_sys::INTEGER_BTREE_FAM_OID;
+                let type_ = oids.codes.oid();
                 let strategy = pg_sys::BTEqualStrategyNumber as i16;
                 operator_in(family, type_, type_, strategy).map_or_else(
                     || self.as_call(radius),
@@ -64,13 +66,13 @@ pub(super) struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    pub(super) fn of(expr: Node<'a>, ours: &'a ExtensionOids) -> Option<Self> {
+    pub(super) fn of(expr: Node<'a>, ours: &ExtensionOids) -> Option<Self> {
         let (is_similarity, measured) = match expr.as_operator() {
             Some(distance) => (false, distance),
             None => (true, expr.as_function()?),
         };
         let id_of = |oids: &CodeOids| if is_similarity { oids.similarity } else { oids.distance_operator };
-        let oids = ours.codes().find(|oids| id_of(oids) == measured.id)?;
+        let oids = *ours.codes().find(|oids| id_of(oids) == measured.id)?;
         measured.args().map(|[a, b]| Self { pair: CodePair { oids, a, b }, is_similarity })
     }
 }

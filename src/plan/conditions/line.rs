@@ -32,13 +32,13 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn read(expr: Node<'a>, ours: &'a ExtensionOids) -> Option<Self> {
+    pub(super) fn read(expr: Node<'a>, ours: &ExtensionOids) -> Option<Self> {
         if let Some(measured) = Measured::of(expr, ours) {
             return Some(Self { measured, is_plain: true, slope: 1.0, offset: 0.0, slack: 0.0 });
         }
         let computed = expr.as_operator().or_else(|| expr.as_function())?;
         let (inner, constant, is_first) = match computed.args() {
-            Some([left, right]) if right.value().is_some() => (left, Some(right), true),
+            Some([left, right]) if right.is_constant() => (left, Some(right), true),
             Some([left, right]) => (right, Some(left), false),
             None => (computed.args().map(|[only]| only)?, None, true),
         };

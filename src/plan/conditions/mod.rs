@@ -16,9 +16,9 @@
 //!
 //! The hook calls, in this order:
 //!
-//! - [`rewrite`] for each list of conditions ([`lists`] finds these lists, and adds the FILTER of aggregates
-//!   to WHERE). It calls [`comparison`], which brings `a <~> b <= k` and its relatives to one form: two codes
-//!   are within a radius. [`line`](mod@line) reads what is computed with a distance.
+//! - [`rewrite`] for each list of conditions, to which the hook adds the FILTER of aggregates. It calls
+//!   [`comparison`], which brings `a <~> b <= k` and its relatives to one form: two codes are within a
+//!   radius. [`line`](mod@line) reads what is computed with a distance.
 //! - [`order`], by which `ORDER BY hamming_similarity(a, b) DESC` becomes `ORDER BY a <~> b`.
 //! - [`indexes`], which describes the indexes of a relation.
 //!
@@ -28,18 +28,16 @@
 //! Conditions on sketches take the same steps: [`sketches`] rewrites comparisons, and [`sketch_support`]
 //! answers the planner's questions.
 //!
-//! [`expressions`] has what several of these files read and make, [`request`] the questions that PostgreSQL
-//! calls a support function, and [`radius`] the SQL functions that turn a limit into a radius.
+//! [`expressions`] has what several of these files read and make, and [`radius`] the SQL functions that turn
+//! a limit into a radius.
 
 mod comparison;
 mod expressions;
 mod hook;
 mod indexes;
 mod line;
-mod lists;
 mod order;
 mod radius;
-mod request;
 mod rewrite;
 mod sketch_support;
 mod sketches;

@@ -16,13 +16,13 @@ use pgrx::pg_sys::BoolExprType::{AND_EXPR, OR_EXPR, Type};
 use pgrx::pg_sys::NullTestType::IS_NULL;
 
 /// Rewrites conditions that all have to hold. Returns their list, which may be longer than before.
-pub(super) fn rewrite_and<'p>(list: Nodes<'p>, ours: &'p ExtensionOids) -> Nodes<'p> {
+pub(super) fn rewrite_and<'p>(list: Nodes<'p>, ours: &ExtensionOids) -> Nodes<'p> {
     rewritten_parts(AND_EXPR, list, ours).unwrap_or(list)
 }
 
 /// Rewrites the arguments of AND or OR; `None` if none of them changes. An argument of AND that is there
 /// twice then, because the query has both the condition and what it is rewritten to, becomes one.
-fn rewritten_parts<'p>(kind: Type, args: Nodes<'p>, ours: &'p ExtensionOids) -> Option<Nodes<'p>> {
+fn rewritten_parts<'p>(kind: Type, args: Nodes<'p>, ours: &ExtensionOids) -> Option<Nodes<'p>> {
     let mut all = Nodes::NONE;
     let mut is_changed = false;
     for part in args.iter() {
@@ -39,7 +39,7 @@ fn rewritten_parts<'p>(kind: Type, args: Nodes<'p>, ours: &'p ExtensionOids) -> 
 }
 
 /// What a condition is replaced by, if it contains one that an index can answer. The same rows fulfill it.
-pub(super) fn rewritten<'p>(condition: Node<'p>, ours: &'p ExtensionOids) -> Option<Node<'p>> {
+pub(super) fn rewritten<'p>(condition: Node<'p>, ours: &ExtensionOids) -> Option<Node<'p>> {
     if let Some(same) = condition.as_same_condition() {
         return rewritten(same, ours);
     }
@@ -59,18 +59,18 @@ pub(super) fn rewritten<'p>(condition: Node<'p>, ours: &'p ExtensionOids) -> Opt
 
 /// `condition IS NOT FALSE`, which is `condition OR condition IS NULL`. A comparison is NULL if one of the
 /// values is.
-fn rewritten_or_null<'p>(condition: Node<'p>, ours: &'p ExtensionOids) -> Option<Node<'p>> {
+fn rewritten_or_null<'p>(condition: Node<'p>, ours: &ExtensionOids) -> Option<Node<'p>> {
     let comparison = Comparison::read(condition, ours).filter(|_| condition.as_operator().is_some())?;
     if condition.is_volatile() {
         return None;
     }
-    let inputs = comparison.inputs().filter(|input| input.value().is_none());
+    let inputs = comparison.inputs().filter(|input| !input.is_constant());
     let nulls: Nodes = inputs.map(|input| input.copy().null_test(IS_NULL)).collect();
     Node::any_of(Nodes::of(&[rewritten(condition, ours)?]).and(nulls))
 }
 
 /// What follows from a condition that compares a distance, a similarity or a share of sketches.
-fn implied<'p>(condition: Node<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
+fn implied<'p>(condition: Node<'p>, ours: &ExtensionOids) -> Option<Rewritten<'p>> {
     match Comparison::read(condition, ours) {
         Some(comparison) => Some(comparison.rewritten(CodePair::as_condition)),
         None => rewrite_share(condition, ours).or_else(|| implied_by_choices(condition, ours)),
@@ -79,7 +79,7 @@ fn implied<'p>(condition: Node<'p>, ours: &'p ExtensionOids) -> Option<Rewritten
 
 /// What follows from a condition on LEAST, GREATEST or COALESCE: the same condition on one of their
 /// arguments.
-fn implied_by_choices<'p>(condition: Node<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
+fn implied_by_choices<'p>(condition: Node<'p>, ours: &ExtensionOids) -> Option<Rewritten<'p>> {
     let [left, right] = condition.as_operator()?.args()?;
     let (choices, is_left) = match [left.choices(), right.choices()] {
         [Some(choices), None] => (choices, true),
@@ -100,6 +100,6 @@ fn implied_by_choices<'p>(condition: Node<'p>, ours: &'p ExtensionOids) -> Optio
 }
 
 /// What replaces a comparison for a near join: a call of `hamming_within` even at radius 0.
-pub(crate) fn rewritten_as_call<'p>(condition: Node<'p>, ours: &'p ExtensionOids) -> Option<Rewritten<'p>> {
+pub(crate) fn rewritten_as_call<'p>(condition: Node<'p>, ours: &ExtensionOids) -> Option<Rewritten<'p>> {
     Some(Comparison::read(condition, ours)?.rewritten(CodePair::as_call))
 }

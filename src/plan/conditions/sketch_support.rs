@@ -2,7 +2,7 @@
 //! which cost?
 
 use super::hook::install_hook;
-use super::request::{IndexRequest, NO, Request};
+use crate::estimate::selectivity::of_join;
 use crate::estimate::sketch::{SketchCondition, cost, selectivity};
 use crate::index::gin::number_of;
 use crate::pg::call::{Call, pg_functions};
@@ -10,29 +10,45 @@ use crate::pg::catalog::families::is_in;
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::{OVERLAP_OPERATOR, SketchOids};
 use crate::pg::node::{Applied, Node};
+use crate::pg::planner::Planner;
+use crate::pg::support_function::{
+    IndexCondition, IndexRequest, SelectivityRequest, SupportFunction, answer,
+};
+use crate::pg::value::Value;
 use pgrx::pg_sys::{Datum, Oid};
 use text::sketch::threshold::Measure;
 
 pg_functions!(sketch_support);
 
 fn sketch_support(call: Call) -> Datum {
-    match Request::of(call) {
-        Request::Simplify(call) => {
-            // The session looks up our objects now, before the hook rewrites the conditions of the query.
-            install_hook();
-            ExtensionOids::of_sketches(call.id);
-            NO
-        }
-        Request::IndexCondition(request) => index_condition(request).unwrap_or(NO),
-        Request::Selectivity(request) => match condition(request.call()) {
-            Some(condition) => request.answer(|planner, relation| selectivity(planner, &condition, relation)),
-            None => NO,
-        },
-        Request::Cost(request) => match request.call().and_then(condition) {
-            Some(condition) => request.answer(|planner| cost(planner, &condition)),
-            None => NO,
-        },
-        Request::Other => NO,
+    answer::<SketchFunction>(call)
+}
+
+struct SketchFunction;
+
+impl SupportFunction for SketchFunction {
+    fn simplify<'p>(call: Applied<'p>) -> Option<Node<'p>> {
+        // The session looks up our objects now, before the hook rewrites the conditions of the query.
+        install_hook();
+        ExtensionOids::of_sketches(call.id);
+        None
+    }
+
+    fn index_condition<'p>(request: &IndexRequest<'p>) -> Option<IndexCondition<'p>> {
+        let indexed = IndexedSketch::read(request.call, request.indexed_argument)?;
+        let by_share = indexed.by_share(request.family, &ExtensionOids::of_sketches(request.call.id)?);
+        let is_lossy = by_share.is_none() && indexed.share.is_some();
+        let (operator, query) = by_share.or_else(|| indexed.by_overlap(request.family))?;
+        Some(IndexCondition { operator, stored: indexed.stored, query, is_lossy })
+    }
+
+    fn selectivity(request: &SelectivityRequest<'_>) -> Option<f64> {
+        let condition = condition(request.call)?;
+        Some(of_join(selectivity(request.planner, &condition, request.relation), request))
+    }
+
+    fn cost<'p>(planner: Option<Planner<'p>>, call: Applied<'p>) -> Option<f64> {
+        Some(cost(planner, &condition(call)?))
     }
 }
 
@@ -69,19 +85,10 @@ impl<'p> IndexedSketch<'p> {
     /// Not if the share may be 0: then rows without a common value match too.
     fn by_overlap(&self, family: Oid) -> Option<(Oid, Node<'p>)> {
         let is_positive = self.share.is_none_or(|(_, least)| {
-            least.value().is_some_and(|least| f64::from_bits(least.value() as u64) > 0.0)
+            least.constant().and_then(Value::as_double).is_some_and(|least| least > 0.0)
         });
         (is_positive && is_in(OVERLAP_OPERATOR, family)).then_some((OVERLAP_OPERATOR, self.query))
     }
-}
-
-fn index_condition(request: IndexRequest) -> Option<Datum> {
-    let call = request.call()?;
-    let indexed = IndexedSketch::read(call, request.indexed_argument())?;
-    let by_share = indexed.by_share(request.family(), &ExtensionOids::of_sketches(call.id)?);
-    let is_lossy = by_share.is_none() && indexed.share.is_some();
-    let (operator, query) = by_share.or_else(|| indexed.by_overlap(request.family()))?;
-    Some(request.answer(operator, [indexed.stored, query], is_lossy))
 }
 
 /// The condition that a call tests. For a call that computes a share: that the sketches overlap.

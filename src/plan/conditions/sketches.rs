@@ -11,6 +11,7 @@ use super::expressions::{FLOAT_FAMILY, Rewritten};
 use crate::pg::catalog::oids::ExtensionOids;
 use crate::pg::catalog::sketch_oids::SketchOids;
 use crate::pg::node::Node;
+use crate::pg::value::Value;
 use pgrx::pg_sys::{self, Oid};
 
 /// The call for a comparison of a share with a number. Expressions are copied, since the query may keep the
@@ -57,9 +58,9 @@ fn share<'a>(expr: Node<'a>, sketches: &SketchOids) -> Option<(Oid, [Node<'a>; 2
 
 /// The least share that satisfies the comparison with the limit, a double precision.
 fn least<'a>(limit: Node<'a>, is_above: bool, sketches: &SketchOids) -> Node<'a> {
-    match limit.value() {
+    match limit.constant().and_then(Value::as_double) {
         _ if !is_above => limit,
-        Some(datum) => Node::double(f64::from_bits(datum.value() as u64).next_up()),
+        Some(limit) => Node::double(limit.next_up()),
         None => Node::function(sketches.above, pg_sys::FLOAT8OID, &[limit]),
     }
 }

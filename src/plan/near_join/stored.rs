@@ -5,9 +5,6 @@ use super::kind::{BySide, JoinKind, Side};
 use crate::pg::code::CodeType;
 use crate::pg::exec_node::NodePlan;
 use crate::pg::node::{Node, Nodes};
-use crate::pg::node_structs::elements;
-use pgrx::pg_sys::{self, List};
-use std::ptr::null_mut;
 
 /// The numbers that a path and its node store.
 pub(crate) struct StoredJoin {
@@ -22,26 +19,15 @@ pub(crate) struct StoredJoin {
 }
 
 impl StoredJoin {
-    pub(super) fn write(&self) -> *mut List {
+    /// The numbers of the path and of its node.
+    pub(super) fn numbers(&self) -> Vec<i32> {
+        let first = [self.kind as i32, self.may_end_early.into(), self.portion as i32];
         let near = self.near.iter().flat_map(|&(first, codes)| [first as i32, codes as i32]);
-        let numbers =
-            [self.kind as i32, self.may_end_early.into(), self.portion as i32].into_iter().chain(near);
-        // SAFETY: the function makes a list of integers.
-        numbers.fold(null_mut(), |list, number| unsafe { pg_sys::lappend_int(list, number) })
+        // Bounded: as many as the query has conditions.
+        first.into_iter().chain(near).collect()
     }
 
-    /// # Safety
-    /// The list must be one that [`write`](Self::write) has made, or a copy.
-    pub(super) unsafe fn read(list: *mut List) -> Self {
-        // SAFETY: it is such a list of integers, as the caller promises. Bounded: as `of`.
-        let numbers: Vec<i32> = unsafe {
-            let cells = std::slice::from_raw_parts((*list).elements, (*list).length as usize);
-            cells.iter().map(|cell| cell.int_value).collect()
-        };
-        Self::of(&numbers)
-    }
-
-    /// The numbers that [`write`](Self::write) has written.
+    /// What these [`numbers`](Self::numbers) describe.
     pub(crate) fn of(numbers: &[i32]) -> Self {
         let number = |place: usize| numbers[place] as usize;
         // Bounded: as many as the query has conditions.
@@ -50,31 +36,6 @@ impl StoredJoin {
             .map(|place| (Side::BOTH[number(place)], CodeType::ALL[number(place + 1)]))
             .collect();
         Self { kind: JoinKind::ALL[number(0)], may_end_early: number(1) != 0, portion: number(2), near }
-    }
-}
-
-/// What a path stores.
-pub(super) struct StoredPath<'p> {
-    /// The numbers of the node.
-    pub(super) join: *mut List,
-    /// The conditions that the node serves, as calls, and the other conditions of the join.
-    pub(super) calls: Nodes<'p>,
-    pub(super) others: Nodes<'p>,
-}
-
-impl StoredPath<'_> {
-    pub(super) fn write(&self) -> *mut List {
-        list_of([self.join, self.calls.pointer(), self.others.pointer()])
-    }
-
-    /// # Safety
-    /// The path must be one of a near join.
-    pub(super) unsafe fn read(path: &pg_sys::CustomPath) -> Self {
-        // SAFETY: such a path has what `write` returns, as the caller promises.
-        unsafe {
-            let [join, calls, others] = lists_of(path.custom_private);
-            Self { join, calls: Nodes::new(calls), others: Nodes::new(others) }
-        }
     }
 }
 
@@ -89,11 +50,12 @@ pub(crate) struct StoredExpressions<'p> {
 }
 
 impl<'p> StoredExpressions<'p> {
-    pub(super) fn write(&self) -> *mut List {
-        list_of([self.near, self.conditions, self.filter].map(Nodes::pointer))
+    /// The lists of expressions that the node gets.
+    pub(super) fn lists(self) -> Vec<Nodes<'p>> {
+        vec![self.near, self.conditions, self.filter] // Bounded: three lists.
     }
 
-    /// The expressions that [`write`](Self::write) has written to a plan.
+    /// What the [`lists`](Self::lists) of a plan are.
     pub(crate) fn of(plan: NodePlan<'p>) -> Self {
         let [near, conditions, filter] = [0, 1, 2].map(|place| plan.expressions(place));
         Self { near, conditions, filter }
@@ -106,17 +68,4 @@ impl<'p> StoredExpressions<'p> {
             Some((BySide(if first == Side::Outer { [a, b] } else { [b, a] }), radius))
         })
     }
-}
-
-fn list_of(lists: [*mut List; 3]) -> *mut List {
-    // SAFETY: the function makes a list of nodes, and a list is a node.
-    lists.into_iter().fold(null_mut(), |all, list| unsafe { pg_sys::lappend(all, list.cast()) })
-}
-
-/// # Safety
-/// The list must be one that [`list_of`] has made, or a copy.
-unsafe fn lists_of(list: *mut List) -> [*mut List; 3] {
-    // SAFETY: it has three lists, as the caller promises.
-    let lists = unsafe { elements(list) };
-    [0, 1, 2].map(|place| lists[place].cast())
 }

@@ -2,6 +2,8 @@
 
 pub mod ball;
 pub mod bits;
+pub mod centers;
+pub mod constant;
 mod gist_key;
 pub mod list;
 

@@ -12,9 +12,13 @@ pub fn name_outer_joins_of(node: Node, other: Node) {
     use pgrx::pg_sys::{PlaceHolderVar, Var};
     // SAFETY: the tags were checked, and nobody has a reference to these nodes.
     unsafe {
-        if let (true, Some(other)) = (node.is::<Var>(), other.cast::<Var>()) {
+        if node.is::<Var>()
+            && let Some(other) = other.cast::<Var>()
+        {
             (*node.pointer().cast::<Var>()).varnullingrels = other.varnullingrels;
-        } else if let (true, Some(other)) = (node.is::<PlaceHolderVar>(), other.cast::<PlaceHolderVar>()) {
+        } else if node.is::<PlaceHolderVar>()
+            && let Some(other) = other.cast::<PlaceHolderVar>()
+        {
             (*node.pointer().cast::<PlaceHolderVar>()).phnullingrels = other.phnullingrels;
         }
     }

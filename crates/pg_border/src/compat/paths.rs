@@ -13,10 +13,10 @@ pub fn set_cost_function(index: &mut pg_sys::IndexOptInfo, estimate: pg_sys::amc
 }
 
 /// Adds up the disabled nodes below a path. Up to 17, PostgreSQL gives disabled nodes a high cost instead.
-pub fn add_disabled_nodes(_path: &mut pg_sys::Path, _children: [&pg_sys::Path; 2]) {
+pub fn add_disabled_nodes<'a>(_path: &mut pg_sys::Path, _children: impl Iterator<Item = &'a pg_sys::Path>) {
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     {
-        _path.disabled_nodes = _children.iter().map(|child| child.disabled_nodes).sum();
+        _path.disabled_nodes = _children.map(|child| child.disabled_nodes).sum();
     }
 }
 
@@ -62,7 +62,8 @@ pub unsafe fn nested_loop(
             let mask = u64::from(pg_sys::PGS_NESTLOOP_PLAIN | pg_sys::PGS_CONSIDER_NONPARTIAL);
             pg_sys::initial_cost_nestloop(root, &raw mut costs, kind, mask, outer, inner, extra);
         }
-        let (none, conditions) = (std::ptr::null_mut(), extra.restrictlist);
+        let no_order = std::ptr::null_mut();
+        let not_parameterized = std::ptr::null_mut();
         pg_sys::create_nestloop_path(
             root,
             join,
@@ -71,9 +72,9 @@ pub unsafe fn nested_loop(
             extra,
             outer,
             inner,
-            conditions,
-            none,
-            std::ptr::null_mut(),
+            extra.restrictlist,
+            no_order,
+            not_parameterized,
         )
         .cast()
     }

@@ -1,7 +1,7 @@
 //! The plan of a node, as the planner has stored it.
 
 use crate::node::{Node, Nodes};
-use crate::node_structs::elements;
+use crate::node_structs::{elements, numbers_of};
 use pgrx::pg_sys::{self, CustomScan, NodeTag};
 
 /// The plan of a node.
@@ -18,11 +18,7 @@ impl<'p> NodePlan<'p> {
 
     /// The numbers of `custom_private`, which is a list of integers.
     pub fn numbers(self) -> Vec<i32> {
-        // SAFETY: the field has a list or null.
-        let list = unsafe { self.0.custom_private.as_ref() };
-        let Some(list) = list.filter(|list| list.type_ == NodeTag::T_IntList) else { return Vec::new() };
-        // SAFETY: a list of integers has `length` cells, each with an integer. Bounded: what a plan has.
-        (0..list.length as usize).map(|place| unsafe { (*list.elements.add(place)).int_value }).collect()
+        numbers_of(self.0.custom_private)
     }
 
     /// A list of `custom_exprs`, which is a list of lists of expressions.
@@ -70,7 +66,7 @@ impl<'p> NodePlan<'p> {
 }
 
 /// The expression of a column.
-pub(super) fn expression_of(entry: &pg_sys::TargetEntry) -> Node<'_> {
+fn expression_of(entry: &pg_sys::TargetEntry) -> Node<'_> {
     // SAFETY: a target entry has an expression.
     unsafe { Node::new(entry.expr) }
 }
