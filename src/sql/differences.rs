@@ -46,8 +46,9 @@ fn differences_of_table(
     let scheme = FEATURES.parse()?;
     let mut counter = DifferenceCounter::default();
     for (a, b) in &pairs {
-        let (a, b) = (to_utf8(&a.text)?, to_utf8(&b.text)?);
-        counter.add(differences(&a, &b, scheme, &mut check_for_interrupts)?)?;
+        let one = to_utf8(&a.text)?;
+        let other = to_utf8(&b.text)?;
+        counter.add(differences(&one, &other, scheme, &mut check_for_interrupts)?)?;
     }
     let count = counter.pairs() as f64;
     for difference in counter.most_frequent(&mut check_for_interrupts)? {
@@ -89,7 +90,8 @@ struct SampledRow {
 
 /// A pair for each row of the sample that has a near row. Two rows that have chosen each other are one pair.
 fn near_pairs(column: &CodeColumn, radius: u32, sample: i32) -> Result<Vec<(KeyedRow, KeyedRow)>, SqlError> {
-    let (mut codes, mut rows) = (CodeList::new(column.codes, sample as usize), Vec::new());
+    let mut codes = CodeList::new(column.codes, sample as usize);
+    let mut rows = Vec::new();
     column.read(Some(sample), &mut |row| {
         check_for_interrupts();
         row.push_code(&mut codes)?;

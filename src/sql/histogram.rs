@@ -30,7 +30,9 @@ fn hamming_histogram(
     body: Option<&CStr>,
     mut rows: ResultSet,
 ) -> Result<(), SqlError> {
-    let (Some(relation), Some(code), Some(sample)) = (relation, code, sample) else { return Ok(()) };
+    let Some(relation) = relation else { return Ok(()) };
+    let Some(code) = code else { return Ok(()) };
+    let Some(sample) = sample else { return Ok(()) };
     for (level, distance) in levels(relation, code, sample, body)?.into_iter().zip(0i32..) {
         rows.put([
             distance.into_datum(),

@@ -24,7 +24,8 @@ fn minhash_of(doc: Utf8<'_>, bins: i32, scheme: Scheme) -> Result<Option<Vec<i32
 }
 
 fn minhash_similarity(a: Array<'_, i32>, b: Array<'_, i32>) -> Result<Option<f64>, SqlError> {
-    let (a, b) = (values(&a)?, values(&b)?);
+    let a = values(&a)?;
+    let b = values(&b)?;
     if a.len() != b.len() {
         return Err(signatures_differ_in_length(a.len(), b.len()));
     }

@@ -36,10 +36,13 @@ fn manber_sketch(
     unit: Utf8<'_>,
     hash: Utf8<'_>,
 ) -> Result<Vec<i64>, SqlError> {
-    let (unit, hash) = (choose("unit", &unit, &manber::UNITS)?, choose("hash", &hash, &manber::HASHES)?);
-    let (length, sample_bits) = (manber::LENGTH.of(length)?, manber::SAMPLE_BITS.of(sample_bits)?);
+    let unit = choose("unit", &unit, &manber::UNITS)?;
+    let hash = choose("hash", &hash, &manber::HASHES)?;
+    let length = manber::LENGTH.of(length)?;
+    let sample_bits = manber::SAMPLE_BITS.of(sample_bits)?;
     let divisor = manber::DIVISOR.of(divisor)?;
-    let (prime, modulus) = (manber::BASE.of(prime)?, manber::MODULUS.of(modulus)?);
+    let prime = manber::BASE.of(prime)?;
+    let modulus = manber::MODULUS.of(modulus)?;
     let parameters = ManberParameters { length, sample_bits, divisor, prime, modulus, unit, hash };
     Ok(ManberSketcher::new(parameters)?.sketch(&doc, &mut check_for_interrupts)?)
 }

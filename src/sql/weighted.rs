@@ -37,7 +37,8 @@ fn simhash_of_features(
 
 /// Adds a feature, unless the feature or its weight is NULL.
 fn add(sums: &mut Sums, feature: Option<&[u8]>, weight: Option<f64>) -> Result<(), SqlError> {
-    let (Some(feature), Some(weight)) = (feature, weight) else { return Ok(()) };
+    let Some(feature) = feature else { return Ok(()) };
+    let Some(weight) = weight else { return Ok(()) };
     Ok(weighted::add(sums, encoding::to_utf8(feature)?.as_bytes(), weight)?)
 }
 

@@ -197,7 +197,7 @@ impl<'p> PlannedSearch<'p> {
     pub fn share_selectivities(self) {
         for clause in self.clauses() {
             let mut conditions = clause.conditions();
-            let (Some(condition), None) = (conditions.next(), conditions.next()) else { continue };
+            let Some(condition) = conditions.next().filter(|_| conditions.next().is_none()) else { continue };
             let source = clause.source();
             // If the index condition is lossy, it selects more rows.
             if condition == source || clause.is_lossy() || !source.is_of_one_relation() {
