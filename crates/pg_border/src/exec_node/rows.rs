@@ -39,6 +39,9 @@ impl StorableRow for ChildRow<'_> {
     }
 }
 
+/// The most children that a node has.
+pub(super) const MOST_CHILDREN: usize = 2;
+
 /// An expression without columns that returns an integer.
 #[derive(Clone, Copy)]
 pub struct Integer(pub(super) usize);
@@ -71,7 +74,7 @@ pub struct RowEvaluation {
     /// The codes of the last row. Their lifetime is that of the row.
     pub(super) values: Vec<CodeValue<'static>>,
     /// The versions of the stores whose rows are shown; 0 if none are.
-    pub(super) shown: [u64; 2],
+    pub(super) shown: [u64; MOST_CHILDREN],
     /// Whether expressions are evaluated for the row that is shown.
     pub(super) computes: bool,
 }
@@ -97,7 +100,7 @@ impl RowEvaluation {
 
     /// The value of an expression without columns; `None` if it is NULL.
     pub fn integer(&mut self, Integer(place): Integer) -> Option<i32> {
-        self.shown = [0; 2];
+        self.shown = [0; MOST_CHILDREN];
         // SAFETY: the node is being executed. The expression returns an integer, and reads no row.
         unsafe { value(self.integers[place], self.context) }.map(|datum| datum.value() as i32)
     }
@@ -111,7 +114,7 @@ impl RowEvaluation {
     /// Evaluates the codes of a child's row. There are none if one of them is NULL.
     pub fn codes(&mut self, child: usize, row: ChildRow<'_>) -> &[CodeValue<'_>] {
         assert_eq!(row.source, self.source_of(child), "a row has the codes of its child");
-        self.shown = [0; 2];
+        self.shown = [0; MOST_CHILDREN];
         self.values.clear();
         let columns = row.first..row.first + row.values.len();
         // SAFETY: the node is being executed. The expressions refer to columns of all children, but read only
@@ -139,9 +142,12 @@ impl RowEvaluation {
         &self.values
     }
 
-    /// Makes rows of stores the current row, or NULLs where there is none.
+    /// Makes rows of stores the current row, or NULLs where there is none: one for each child.
     #[inline]
-    pub fn show<'a>(&'a mut self, rows: [(&'a RowStore, Option<BatchRow>); 2]) -> CurrentRow<'a> {
+    pub fn show<'a, const CHILDREN: usize>(
+        &'a mut self,
+        rows: [(&'a RowStore, Option<BatchRow>); CHILDREN],
+    ) -> CurrentRow<'a> {
         // SAFETY: the node is being executed.
         let (values, nulls) = unsafe {
             if self.computes {
@@ -161,8 +167,16 @@ impl RowEvaluation {
     /// The row that the node returns for the current row. The stores must be those whose rows are shown, and
     /// must not have changed since.
     #[inline]
-    pub fn returned<'a>(&'a mut self, stores: [&'a RowStore; 2]) -> ReturnedRow<'a> {
-        assert_eq!(self.shown, stores.map(RowStore::version), "rows are returned before their store changes");
+    pub fn returned<'a, const CHILDREN: usize>(
+        &'a mut self,
+        stores: [&'a RowStore; CHILDREN],
+    ) -> ReturnedRow<'a> {
+        let shown = self.shown.first_chunk::<CHILDREN>();
+        assert_eq!(
+            shown,
+            Some(&stores.map(RowStore::version)),
+            "rows are returned before their store changes"
+        );
         // SAFETY: the node is being executed, and its current row has the values of these stores.
         ReturnedRow(unsafe { projected(self.projection, self.output) }, PhantomData)
     }

@@ -1,7 +1,7 @@
 //! What a node prepares when it begins.
 
 use super::plan::NodePlan;
-use super::rows::{CodeExpression, Integer, Qual, RowEvaluation};
+use super::rows::{CodeExpression, Integer, MOST_CHILDREN, Qual, RowEvaluation};
 use super::{Child, ExecutingNode};
 use crate::code::CodeType;
 use crate::datum::DatumLayout;
@@ -66,7 +66,7 @@ impl ExecutingNode {
             integers: Vec::new(),
             quals: Vec::new(),
             values: Vec::new(),
-            shown: [0; 2],
+            shown: [0; MOST_CHILDREN],
             computes: !projection.is_null(),
         };
         Self { node, children, evaluation }
