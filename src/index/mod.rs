@@ -3,6 +3,7 @@
 //! - [`hamming`]: the access method for codes
 //! - [`gist`]: the operator class of GiST for codes
 //! - [`gin`]: the operator class of GIN for sketches
+#![forbid(unsafe_code)]
 
 pub(crate) mod gin;
 pub(crate) mod gist;

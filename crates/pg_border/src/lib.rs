@@ -5,6 +5,7 @@
 // `#[pg_guard]` looks here for the wrapper of imported functions.
 use pgrx::pg_sys::ffi;
 
+pub mod access_method;
 mod allocator;
 pub mod analyzed_column;
 pub mod array;
@@ -23,8 +24,10 @@ pub mod executor;
 mod facts;
 mod forms;
 pub mod gist_entry;
+pub mod hash_function;
 pub mod index_cost;
 pub mod input;
+pub mod inspected_index;
 pub mod interrupts;
 pub mod join_paths;
 mod join_tree;
@@ -52,7 +55,7 @@ pub mod restriction;
 pub mod result_set;
 mod row_identity;
 pub mod row_store;
-pub mod scan_memory;
+mod scan_memory;
 pub mod settings;
 pub mod sketch;
 pub mod state;

@@ -21,6 +21,34 @@ pub(crate) unsafe fn small_context_in(parent: MemoryContext, name: &'static CStr
     unsafe { pg_sys::AllocSetContextCreateInternal(parent, name.as_ptr(), least, first, most) }
 }
 
+/// A small memory context that is deleted when this is dropped.
+pub struct OwnedMemory(MemoryContext);
+
+impl OwnedMemory {
+    /// A memory context with this name.
+    pub fn new(name: &'static CStr) -> Self {
+        // SAFETY: the parent lives as long as the process. So an error deletes the memory only if it drops
+        // the owner.
+        Self(unsafe { small_context_in(pg_sys::TopMemoryContext, name) })
+    }
+
+    /// Frees the memory, and runs `make` in it. The result must not refer to the memory.
+    pub(crate) fn run<R: Copy + 'static>(&self, make: impl FnOnce() -> R) -> R {
+        // SAFETY: the context is alive, and nothing in it is used any more.
+        unsafe {
+            pg_sys::MemoryContextReset(self.0);
+            in_memory(self.0, make)
+        }
+    }
+}
+
+impl Drop for OwnedMemory {
+    fn drop(&mut self) {
+        // SAFETY: the context is alive, and raises no error when it is deleted.
+        unsafe { pg_sys::MemoryContextDelete(self.0) };
+    }
+}
+
 /// Runs `make` in this memory context. After an error PostgreSQL sets the current context itself.
 ///
 /// # Safety

@@ -1,6 +1,7 @@
 //! An open index, and PostgreSQL's description of its columns.
 
 use super::encoding::for_message;
+use super::planned_index::PlannedIndex;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -26,6 +27,17 @@ impl<'a> OpenIndex<'a> {
     /// The index must be open, and stay open for the lifetime.
     pub unsafe fn new(relation: pg_sys::Relation) -> Self {
         Self { relation, life: PhantomData }
+    }
+
+    /// The pointer to the index.
+    pub(crate) fn pointer(self) -> pg_sys::Relation {
+        self.relation
+    }
+
+    /// The OID of the index.
+    pub fn oid(self) -> Oid {
+        // SAFETY: the index is open.
+        unsafe { (*self.relation).rd_id }
     }
 
     /// The number of key columns. Columns are counted from 0 here.
@@ -103,14 +115,43 @@ impl<'a> OpenIndex<'a> {
             Some((for_message(CStr::from_ptr(table)), for_message(CStr::from_ptr(column))))
         }
     }
+}
 
-    /// The storage parameters, if any are set.
-    ///
-    /// # Safety
-    /// The access method must store them as `T`.
-    pub unsafe fn options<T>(self) -> Option<&'a T> {
-        // SAFETY: the index is open, and its access method stores `T`, as the caller promises.
-        unsafe { (*self.relation).rd_options.cast::<T>().as_ref() }
+/// The types of an index's columns. An index keeps them as long as it exists.
+pub struct ColumnTypes {
+    index: Oid,
+    types: Vec<Oid>,
+}
+
+impl ColumnTypes {
+    /// Looks up the types of the columns of an index.
+    pub fn of(index: OpenIndex<'_>) -> Self {
+        // Bounded: the columns of an index.
+        let types = (0..index.columns()).map(|column| index.column_type(column).type_).collect();
+        Self { index: index.oid(), types }
+    }
+
+    /// The type of a column, counted from 0.
+    pub fn type_of(&self, column: usize) -> Oid {
+        self.types[column]
+    }
+
+    /// The type of a column of the index, which must be the one whose types these are.
+    pub fn of_column(&self, index: OpenIndex<'_>, column: usize) -> Oid {
+        assert_eq!(self.index, index.oid(), "types are those of the columns of one index");
+        self.types[column]
+    }
+}
+
+/// Opens an index of the planner for the time of a call.
+pub fn with_planned_index<R>(index: PlannedIndex<'_>, use_: impl FnOnce(OpenIndex<'_>) -> R) -> R {
+    let no_lock = pg_sys::NoLock as i32;
+    // SAFETY: the planner has the index locked. After an error, PostgreSQL closes it.
+    unsafe {
+        let relation = pg_sys::index_open(index.oid(), no_lock);
+        let result = use_(OpenIndex::new(relation));
+        pg_sys::index_close(relation, no_lock);
+        result
     }
 }
 

@@ -63,6 +63,11 @@ pub fn notice(message: &str, hint: &str) {
     report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message).set_hint(hint).0.report(PgLogLevel::NOTICE);
 }
 
+/// Sends the client an INFO, which is shown whatever the settings are.
+pub fn info(code: Code, message: impl Into<String>) {
+    report(code, message).0.report(PgLogLevel::INFO);
+}
+
 fn code_of(kind: ProblemKind) -> Code {
     match kind {
         ProblemKind::InvalidValue => Code::ERRCODE_INVALID_PARAMETER_VALUE,

@@ -1,5 +1,4 @@
 //! Decides whether a row that has some of the keys matches.
-#![forbid(unsafe_code)]
 
 use super::keys::KeysNeeded;
 use crate::pg::call::pg_functions;

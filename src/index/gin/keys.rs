@@ -1,6 +1,5 @@
 //! The keys of rows and queries. A row has a key for each value of its sketch, and a key for the size class
 //! of the sketch. A query has keys for the values and the size classes that it searches for.
-#![forbid(unsafe_code)]
 
 use super::query::SketchQuery;
 use crate::pg::array::distinct;

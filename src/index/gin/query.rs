@@ -1,5 +1,4 @@
 //! The type `sketch_query`: a sketch, and a least share of common values.
-#![forbid(unsafe_code)]
 
 use crate::pg::array::{bytes_of, distinct};
 use crate::pg::call::{Call, Returned, pg_functions};

@@ -1,5 +1,4 @@
 //! Decides whether a subtree may have matches, and computes how near its rows may be.
-#![forbid(unsafe_code)]
 
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::catalog::strategy::{EQUAL, WITHIN_BALL};

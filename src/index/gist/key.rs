@@ -1,5 +1,4 @@
 //! Keys: the type `gist_hamming_key`, and conversions between values and keys.
-#![forbid(unsafe_code)]
 
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::error;

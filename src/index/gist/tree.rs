@@ -1,5 +1,4 @@
 //! How a GiST index grows: where entries are inserted, how pages split, and in which order an index is built.
-#![forbid(unsafe_code)]
 
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::gist_entry::{CheckedEntry, EntryVector, KeySort, Procedure};

@@ -1,17 +1,20 @@
 //! The codes of an index: their layout, and how a value of the column becomes the words of its trees.
 
 use super::options::code_trees;
-use crate::pg::code::ball::HammingBall;
-use crate::pg::code::bits::Bits;
-use crate::pg::code::{Code, CodeType};
+use crate::pg::access_method::IndexRow;
+use crate::pg::code::{Code, CodeType, CodeValue};
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
 use crate::pg::report::{SqlError, UnwrapOrReport};
 use crate::pg::storage::pages::Pages;
+use crate::pg::value::Value;
 use hamming::code::check_width;
 use hamming_index::Layout;
 use hamming_index::store::Store;
 use pgrx::pg_sys;
+
+/// What is wrong with an operator class for a first column that has no codes.
+pub(super) const NO_CODES: &str = "the first column must have type bigint or bit";
 
 /// Whether the index is on strings of bits, not fingerprints.
 fn has_bits(index: OpenIndex<'_>) -> bool {
@@ -26,7 +29,7 @@ fn bits_column(index: OpenIndex<'_>) -> (bool, Option<u32>) {
 }
 
 /// The layout of an index, from its pages.
-pub(super) fn layout_of(index: OpenIndex<'_>, pages: &Pages) -> Layout {
+pub(super) fn layout_of(index: OpenIndex<'_>, pages: &Pages<'_>) -> Layout {
     if !has_bits(index) {
         return with_columns(index, Layout::FINGERPRINTS);
     }
@@ -45,7 +48,7 @@ pub(super) fn layout_of(index: OpenIndex<'_>, pages: &Pages) -> Layout {
 
 /// The layout of an index that is about to be searched or changed. It is an error if the column has [lost its
 /// length](has_lost_length).
-pub(super) fn layout_in_use(index: OpenIndex<'_>, pages: &Pages) -> Layout {
+pub(super) fn layout_in_use(index: OpenIndex<'_>, pages: &Pages<'_>) -> Layout {
     let layout = layout_of(index, pages);
     if has_lost_length(index) {
         let type_ = if bits_column(index).0 { "bit" } else { "bit varying" };
@@ -90,21 +93,17 @@ pub(super) fn new_layout(index: OpenIndex<'_>) -> Layout {
 
 /// The layout of a new index with this first value. Values of a column of type varbit(n) may have fewer bits
 /// than n, if the column had another n when its index was first built.
-///
-/// # Safety
-/// The layout must be that of the index if it is empty, and the value must be from its column.
-pub(super) unsafe fn layout_of_first(index: OpenIndex<'_>, if_empty: Layout, value: pg_sys::Datum) -> Layout {
+pub(super) fn layout_of_first(index: OpenIndex<'_>, if_empty: Layout, value: Value<'_>) -> Layout {
     if !has_bits(index) || bits_column(index).0 {
         return if_empty;
     }
-    // SAFETY: the value is a string of bits, as the caller promises.
-    of_codes(index, unsafe { Bits::of(value) }.length())
+    value.with_bits(|code| code.length()).map_or(if_empty, |bits| of_codes(index, bits))
 }
 
 /// Whether an index-only scan can return codes. It can if the column is a bit(n), and its codes fit into one
 /// word or are in a tree of whole codes. Since 16, the planner calls this for a partitioned index, too,
 /// which it never scans.
-pub(super) fn has_codes(index: OpenIndex<'_>, pages: &Pages) -> bool {
+pub(super) fn has_codes(index: OpenIndex<'_>, pages: &Pages<'_>) -> bool {
     match bits_column(index) {
         (true, Some(1..=u64::BITS)) => true,
         // A new index has no pages yet.
@@ -116,60 +115,43 @@ pub(super) fn has_codes(index: OpenIndex<'_>, pages: &Pages) -> bool {
     }
 }
 
-/// Reads the bits of a value of the column. It is an error if it has another length than the index's values.
-///
-/// # Safety
-/// The value must be a string of bits, and the layout must be that of the index.
-pub(super) unsafe fn read_bits(
-    layout: Layout,
-    value: pg_sys::Datum,
-    read: impl FnOnce(&[u8]),
-) -> Result<(), SqlError> {
-    // SAFETY: the value is a string of bits, as the caller promises. A detoasted copy is freed at once, since
-    // there may be one for each row of a table.
-    unsafe {
-        let stored: *mut pg_sys::varlena = value.cast_mut_ptr();
-        let plain = pg_sys::pg_detoast_datum_packed(stored);
-        let code = Bits::of(plain.into());
-        let length = code.length();
-        if length == layout.bits() {
+/// Reads the bits of a value of the column, a string of bits. It is an error if it has another length than
+/// the index's values.
+pub(super) fn read_bits(layout: Layout, value: Value<'_>, read: impl FnOnce(&[u8])) -> Result<(), SqlError> {
+    let length = value.with_bits(|code| {
+        if code.length() == layout.bits() {
             read(code.bytes());
         }
-        if plain != stored {
-            pg_sys::pfree(plain.cast());
-        }
-        if length == layout.bits() { Ok(()) } else { Err(error::other_length(length, layout.bits())) }
-    }
+        code.length()
+    });
+    let length = length.unwrap_or_default();
+    if length == layout.bits() { Ok(()) } else { Err(error::other_length(length, layout.bits())) }
 }
 
 /// The words of a row's code, in a list that is reused for each row; `None` if the code is NULL. It is an
 /// error if the code has another length than the index's codes.
-///
-/// # Safety
-/// The pointers must be to a value of the index's column and to its NULL flag. The layout must be that of the
-/// index.
-pub(super) unsafe fn words_of_row<'w>(
-    index: OpenIndex<'_>,
+pub(super) fn words_of_row<'w>(
     layout: Layout,
-    values: *mut pg_sys::Datum,
-    is_null: *mut bool,
+    row: IndexRow<'_>,
     words: &'w mut Vec<u64>,
 ) -> Option<&'w [u64]> {
     words.clear();
-    // SAFETY: there is a value of the index's column, as the caller promises. It is a string of bits if the
-    // layout has a description; otherwise a ball, whose center is indexed, or a fingerprint.
-    unsafe {
-        if *is_null {
-            return None;
-        }
-        if layout.is_described() {
-            read_bits(layout, *values, |code| words.extend(layout.words_of(code))).unwrap_or_report();
-        } else {
-            words.push(match Code::of(*values, index.class_type(0)) {
-                Some(Code::Integer(word, _)) => word,
-                _ => (*values).cast_mut_ptr::<HammingBall>().read().center as u64,
-            });
-        }
+    let value = row.value(0)?;
+    if layout.is_described() {
+        read_bits(layout, value, |code| words.extend(layout.words_of(code))).unwrap_or_report();
+    } else {
+        words.push(word_of(row.index(), value).unwrap_or_report());
     }
     Some(words)
+}
+
+/// The word of a fingerprint, or of the center of a ball, which is indexed in place of the ball.
+fn word_of(index: OpenIndex<'_>, value: Value<'_>) -> Result<u64, SqlError> {
+    if let Some(Code::Integer(word, _)) = value.as_code().map(CodeValue::read) {
+        return Ok(word);
+    }
+    match value.as_fingerprint_ball() {
+        Some(ball) => Ok(ball.center as u64),
+        None => Err(error::operator_class(index.name(), value.type_(), NO_CODES)),
+    }
 }

@@ -5,12 +5,10 @@
 //! there is one for each row and tree. Here, all rows at neighbouring offsets of a page are asked for when
 //! the first of them is needed: their searches visit the same parts of the list. The answers are kept.
 
-use super::row::tid_of;
+use crate::pg::access_method::DeadRowCheck;
 use crate::pg::settings::setting;
 use base::grow;
 use hamming_index::key::RowId;
-use pgrx::pg_sys;
-use std::ffi::c_void;
 
 /// How many rows are asked for at the same time. Bit 0 of a word says that its rows have been asked for.
 const ROWS: u16 = 63;
@@ -19,20 +17,17 @@ const ROWS: u16 = 63;
 const WORDS: usize = 5;
 
 /// The rows that are dead, as far as they have been asked for.
-pub(super) struct DeadRows {
-    is_dead: pg_sys::IndexBulkDeleteCallback,
-    state: *mut c_void,
+pub(super) struct DeadRows<'a> {
+    check: DeadRowCheck<'a>,
     words: Vec<u64>,
     /// The number of words for which half of `maintenance_work_mem` has room.
     most: usize,
 }
 
-impl DeadRows {
-    /// # Safety
-    /// The callback must be one that PostgreSQL has passed together with this state, and answer for any row.
-    pub(super) unsafe fn new(is_dead: pg_sys::IndexBulkDeleteCallback, state: *mut c_void) -> Self {
+impl<'a> DeadRows<'a> {
+    pub(super) fn new(check: DeadRowCheck<'a>) -> Self {
         let most = setting!(maintenance_work_mem) as usize * 1024 / 2 / size_of::<u64>();
-        Self { is_dead, state, words: Vec::new(), most }
+        Self { check, words: Vec::new(), most }
     }
 
     /// Whether a row is dead.
@@ -41,11 +36,11 @@ impl DeadRows {
         let word = usize::from(offset.wrapping_sub(1) / ROWS);
         let place = page as usize * WORDS + word;
         if word >= WORDS || !self.has_room(place) {
-            return self.ask(page, offset, 1) != 0;
+            return self.check.are_dead(page, offset, 1) != 0;
         }
         let first = word as u16 * ROWS + 1;
         if self.words[place] == 0 {
-            self.words[place] = self.ask(page, first, ROWS) << 1 | 1;
+            self.words[place] = self.check.are_dead(page, first, ROWS) << 1 | 1;
         }
         self.words[place] >> (offset - first + 1) & 1 != 0
     }
@@ -57,17 +52,5 @@ impl DeadRows {
             self.words.resize(place + 1, 0);
         }
         place < self.words.len()
-    }
-
-    /// Asks for `count` rows of a page, and returns a bit for each, set if the row is dead.
-    fn ask(&self, page: u32, first: u16, count: u16) -> u64 {
-        let is_dead = |offset| {
-            let mut tid = tid_of(RowId::new(page, offset));
-            // SAFETY: as the caller of `new` promises.
-            self.is_dead.is_some_and(|is_dead| unsafe { is_dead(&raw mut tid, self.state) })
-        };
-        let bits = || (0..count).fold(0, |bits, row| bits | u64::from(is_dead(first + row)) << row);
-        // SAFETY: nothing is to be dropped if PostgreSQL reports an error.
-        unsafe { pg_sys::ffi::pg_guard_ffi_boundary(bits) }
     }
 }

@@ -4,143 +4,111 @@
 //! Values are hashed as PostgreSQL hashes them for partitions. Different values can have the same hash, so
 //! conditions on further columns are tested again on the rows that are found.
 
+use crate::pg::access_method::{IndexRow, ScanKey};
 use crate::pg::catalog::families::{function_of, is_in, operator_in};
 use crate::pg::catalog::strategy::EQUAL;
 use crate::pg::error;
-use crate::pg::memory::small_context;
-use crate::pg::open_index::OpenIndex;
+use crate::pg::hash_function::{HashFunction, hash_family_of};
+use crate::pg::memory::OwnedMemory;
+use crate::pg::open_index::{ColumnTypes, OpenIndex};
 use crate::pg::report::UnwrapOrReport;
+use crate::pg::value::Value;
 use hamming::hash::scattered;
 use hamming_index::key::Filter;
-use pgrx::PgMemoryContexts;
-use pgrx::pg_sys::{self, Datum, Oid};
-use std::ptr::null_mut;
-
-/// PostgreSQL's hash function for a type. The pointer is valid as long as the session.
-#[derive(Clone, Copy)]
-struct HashFunction(*mut pg_sys::FmgrInfo);
-
-impl HashFunction {
-    /// The hash function of a type, if it has one.
-    fn of(type_: Oid) -> Option<Self> {
-        // SAFETY: the type cache never removes an entry.
-        unsafe {
-            let entry = pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO as i32);
-            let is_there = (*entry).hash_extended_proc_finfo.fn_oid != pg_sys::InvalidOid;
-            is_there.then_some(Self(&raw mut (*entry).hash_extended_proc_finfo))
-        }
-    }
-
-    /// The hash of a value with a seed.
-    ///
-    /// # Safety
-    /// The value must be of the function's type.
-    unsafe fn hash(self, value: Datum, collation: Oid, seed: u64) -> u64 {
-        // SAFETY: the pointer stays valid, and the value is of the function's type, as the caller promises.
-        unsafe { pg_sys::FunctionCall2Coll(self.0, collation, value, Datum::from(seed)).value() as u64 }
-    }
-}
+use pgrx::pg_sys::Oid;
 
 /// A column of the index after the first.
 #[derive(Clone, Copy)]
 struct FilterColumn {
-    class_type: Oid,
+    /// The number of the column, counted from 0.
+    column: usize,
     collation: Oid,
     hash: HashFunction,
 }
 
-/// The further columns of an open index. The list is empty if it has one column.
-pub(super) struct FilterColumns {
-    columns: Vec<FilterColumn>,
-    /// For memory that hash functions leave behind; null if there are no further columns.
-    memory: pg_sys::MemoryContext,
+/// A value of a further column, or NULL, with its hash function and collation.
+struct HashedValue<'a> {
+    value: Option<Value<'a>>,
+    hash: HashFunction,
+    collation: Oid,
 }
 
+/// The further columns of an index.
+struct FurtherColumns {
+    columns: Vec<FilterColumn>,
+    types: ColumnTypes,
+    /// For memory that hash functions leave behind.
+    memory: OwnedMemory,
+}
+
+/// The further columns of an index; `None` if it has one column.
+pub(super) struct FilterColumns(Option<FurtherColumns>);
+
 impl FilterColumns {
-    /// The further columns of an index. It is an error if a type cannot be hashed. Memory is allocated in the
-    /// current memory context.
+    /// The further columns of an index. It is an error if a type cannot be hashed.
     pub(super) fn of(index: OpenIndex<'_>) -> Self {
         if index.columns() == 1 {
-            return Self { columns: Vec::new(), memory: null_mut() };
+            return Self(None);
         }
-        let column = |place| {
-            let class_type = index.class_type(place);
-            let hash = HashFunction::of(index.column_type(place).type_);
-            let hash = hash.ok_or_else(|| error::no_hash(index.name(), class_type)).unwrap_or_report();
-            FilterColumn { class_type, collation: index.collation(place), hash }
+        let types = ColumnTypes::of(index);
+        let filter_column = |column| {
+            let hash = HashFunction::of(types.of_column(index, column));
+            let no_hash = || error::no_hash(index.name(), index.class_type(column));
+            let hash = hash.ok_or_else(no_hash).unwrap_or_report();
+            FilterColumn { column, collation: index.collation(column), hash }
         };
-        Self {
-            columns: (1..index.columns()).map(column).collect(),
-            memory: small_context(c"hashes of columns"),
-        }
+        let columns = (1..index.columns()).map(filter_column).collect();
+        Self(Some(FurtherColumns { columns, types, memory: OwnedMemory::new(c"hashes of columns") }))
     }
 
     /// The filter of a row; `None` if there are no further columns.
-    ///
-    /// # Safety
-    /// There must be a value and a NULL flag for each column of the index.
-    pub(super) unsafe fn of_row(&self, values: *mut Datum, is_null: *mut bool) -> Option<Filter> {
-        // SAFETY: there is a value for each column, as the caller promises.
-        let value = |place: usize| unsafe { (!*is_null.add(place)).then(|| *values.add(place)) };
-        let hashed = self.columns.iter().enumerate();
-        // SAFETY: each value is of the type of its column.
-        unsafe {
-            self.filter(hashed.map(|(place, column)| (column.hash, column.collation, value(place + 1))))
-        }
+    pub(super) fn of_row(&self, row: IndexRow<'_>) -> Option<Filter> {
+        let further = self.0.as_ref()?;
+        let hashed = |column: &FilterColumn| HashedValue {
+            value: row.value_of(&further.types, column.column),
+            hash: column.hash,
+            collation: column.collation,
+        };
+        Some(further.filter(further.columns.iter().map(hashed)))
     }
 
     /// The filter of the rows that a scan looks for; `None` if its keys do not fix all further columns.
-    ///
-    /// # Safety
-    /// The arguments of keys must be of the types that the operator classes declare.
-    pub(super) unsafe fn of_keys(&self, keys: &[pg_sys::ScanKeyData]) -> Option<Filter> {
+    pub(super) fn of_keys<'k>(&self, keys: impl Iterator<Item = ScanKey<'k>> + Clone) -> Option<Filter> {
+        let further = self.0.as_ref()?;
         let mut wanted = Vec::new();
-        for (place, column) in (2..).zip(&self.columns) {
-            let mut of_column = keys.iter().filter(|key| key.sk_attno == place);
-            wanted.push(of_column.find_map(|key| column.wanted(key))?);
+        for column in &further.columns {
+            let mut of_column = keys.clone().filter(|key| key.column() == column.column);
+            // Bounded: the columns of an index.
+            wanted.push(of_column.find_map(|key| column.wanted(key, &further.types))?);
         }
-        // SAFETY: the arguments are of these types, as the caller promises.
-        unsafe { self.filter(wanted.into_iter()) }
+        Some(further.filter(wanted.into_iter()))
     }
+}
 
-    /// The filter for values, each with its hash function and collation; `None` without further columns.
-    ///
-    /// # Safety
-    /// Each value must be of the type of its hash function.
-    unsafe fn filter(
-        &self,
-        values: impl Iterator<Item = (HashFunction, Oid, Option<Datum>)>,
-    ) -> Option<Filter> {
-        if self.columns.is_empty() {
-            return None;
-        }
-        // SAFETY: the memory context is ours, and nothing in it is used any more.
-        unsafe {
-            pg_sys::MemoryContextReset(self.memory);
-            PgMemoryContexts::For(self.memory).switch_to(|_| {
-                let hash = values.fold(0, |seed, (hash, collation, value)| match value {
-                    Some(value) => hash.hash(value, collation, seed),
-                    None => scattered(seed),
-                });
-                Some(Filter::of_hash(hash as u32))
-            })
-        }
+impl FurtherColumns {
+    /// The filter for values.
+    fn filter<'a>(&self, values: impl Iterator<Item = HashedValue<'a>>) -> Filter {
+        let hash = values.fold(0, |seed, HashedValue { value, hash, collation }| match value {
+            Some(value) => hash.hash(value, collation, seed, &self.memory),
+            None => scattered(seed),
+        });
+        Filter::of_hash(hash as u32)
     }
 }
 
 impl FilterColumn {
-    /// The value or NULL that a key fixes, with its hash function; `None` if the key fixes none.
-    fn wanted(&self, key: &pg_sys::ScanKeyData) -> Option<(HashFunction, Oid, Option<Datum>)> {
-        let flags = key.sk_flags as u32;
-        if flags & pg_sys::SK_SEARCHNULL != 0 {
-            return Some((self.hash, self.collation, None));
+    /// The value or NULL that a key fixes; `None` if the key fixes none.
+    fn wanted<'k>(&self, key: ScanKey<'k>, types: &ColumnTypes) -> Option<HashedValue<'k>> {
+        if key.is_null_test() {
+            return Some(HashedValue { value: None, hash: self.hash, collation: self.collation });
         }
-        if flags & pg_sys::SK_SEARCHNOTNULL != 0 || key.sk_strategy as i16 != EQUAL {
+        if key.is_not_null_test() || key.strategy() != EQUAL {
             return None;
         }
-        let is_of_column = key.sk_subtype == pg_sys::InvalidOid || key.sk_subtype == self.class_type;
-        let hash = if is_of_column { Some(self.hash) } else { HashFunction::of(key.sk_subtype) };
-        Some((hash?, self.collation, Some(key.sk_argument)))
+        let value = key.operand_like_column(types)?;
+        let is_of_column = value.type_() == types.type_of(self.column);
+        let hash = if is_of_column { self.hash } else { HashFunction::of(value.type_())? };
+        Some(HashedValue { value: Some(value), hash, collation: self.collation })
     }
 }
 
@@ -152,22 +120,17 @@ pub(super) fn can_be_hashed(type_: Oid) -> bool {
 /// Whether an operator is an equality that belongs to the hash function of the type: equal values have equal
 /// hashes, also if the right argument has another type.
 pub(super) fn is_hashed_equality(operator: Oid, type_: Oid) -> bool {
-    // SAFETY: the function looks the type up.
-    let entry =
-        unsafe { &*pg_sys::lookup_type_cache(type_, pg_sys::TYPECACHE_HASH_EXTENDED_PROC_FINFO as i32) };
-    can_be_hashed(type_) && is_in(operator, entry.hash_opf)
+    hash_family_of(type_).is_some_and(|family| is_in(operator, family))
 }
 
 /// Whether the index can serve a key on a further column.
-pub(super) fn is_known(index: OpenIndex<'_>, key: &pg_sys::ScanKeyData) -> bool {
-    if key.sk_func.fn_oid == pg_sys::InvalidOid || key.sk_strategy as i16 != EQUAL {
+pub(super) fn is_known(index: OpenIndex<'_>, key: ScanKey<'_>) -> bool {
+    if key.function() == Oid::INVALID || key.strategy() != EQUAL {
         return true;
     }
-    let place = key.sk_attno as usize - 1;
-    let (family, type_) = (index.family(place), index.class_type(place));
-    // The check of an exclusion constraint passes no type; the argument has the type of the column.
-    let argument = if key.sk_subtype == pg_sys::InvalidOid { type_ } else { key.sk_subtype };
-    operator_in(family, type_, argument, EQUAL).is_some_and(|operator| {
-        function_of(operator) == key.sk_func.fn_oid && is_hashed_equality(operator, type_)
+    let family = index.family(key.column());
+    let type_ = index.class_type(key.column());
+    operator_in(family, type_, key.operand_type(), EQUAL).is_some_and(|operator| {
+        function_of(operator) == key.function() && is_hashed_equality(operator, type_)
     })
 }

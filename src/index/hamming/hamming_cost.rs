@@ -7,17 +7,16 @@ use super::scan_cursor::max_sorted;
 use crate::estimate::condition::PathConditions;
 use crate::estimate::path_cost::{CostedPath, OPERATORS_PER_PAGE, Work};
 use crate::pg::code::CodeType;
-use crate::pg::index_cost::{IndexCost, IndexCostFunction, PathCost, PlannedSearch};
-use crate::pg::open_index::OpenIndex;
+use crate::pg::index_cost::{IndexCost, PathCost, PlannedSearch};
+use crate::pg::open_index::with_planned_index;
 use crate::pg::planned_index::PlannedIndex;
 use crate::pg::settings::setting;
-use crate::pg::storage::pages::Pages;
+use crate::pg::storage::pages::{Pages, PagesState};
 use hamming_index::Layout;
 use hamming_index::key::Filter;
 use hamming_index::page::LEAF_CAPACITY;
 use hamming_index::radius_division::{CODES_PER_LEAF, SearchCosts};
 use hamming_index::search_cost::{ExpectedWork, leaves_in, levels_above};
-use pgrx::pg_sys;
 
 /// Fingerprints that are compared in the time of one operator. Comparing the 582 fingerprints of a page takes
 /// some 0.15 µs. An operator takes some 0.016 µs: a sequential scan takes 0.08 µs for a row, at a cost of
@@ -36,16 +35,8 @@ const OPERATORS_PER_CANDIDATE: f64 = 2.0;
 /// takes 0.8 µs for each unit of its cost.
 const FURTHER_SETUP: f64 = 9.0;
 
-/// The cost of a scan of an index with our access method.
-pub(super) struct HammingCost;
-
-impl IndexCostFunction for HammingCost {
-    fn cost(search: PlannedSearch<'_>) -> IndexCost {
-        estimate(&CostedPath::of(search))
-    }
-}
-
-fn estimate(path: &CostedPath) -> IndexCost {
+/// What a search costs.
+pub(super) fn estimate(path: &CostedPath) -> IndexCost {
     let layout = layout(path.index());
     let conditions = PathConditions::of(path, 0);
     if !path.is_ordered_by_first() {
@@ -112,14 +103,7 @@ fn layout(planned: PlannedIndex<'_>) -> Layout {
         let has_filter = planned.key_columns() > 1;
         return if has_filter { Layout::FINGERPRINTS.with_filter() } else { Layout::FINGERPRINTS };
     }
-    // SAFETY: the planner has the index locked.
-    unsafe {
-        let no_lock = pg_sys::NoLock as i32;
-        let index = pg_sys::index_open(planned.oid(), no_lock);
-        let layout = layout_of(OpenIndex::new(index), &Pages::of(index));
-        pg_sys::index_close(index, no_lock);
-        layout
-    }
+    with_planned_index(planned, |index| layout_of(index, &Pages::of(index, &PagesState::of(index))))
 }
 
 /// The work of a search that reads leaves and compares codes, with further operators.
@@ -128,9 +112,4 @@ fn comparing(expected: ExpectedWork, further_operators: f64) -> Work {
     let compared = leaves * LEAF_CAPACITY as f64 / COMPARISONS_PER_OPERATOR;
     let operators = OPERATORS_PER_SEARCH + compared + further_operators;
     Work { pages: expected.leaves, in_order: expected.codes, operators }
-}
-
-/// Whether an index has our access method.
-pub(crate) fn is_hamming(index: PlannedIndex<'_>) -> bool {
-    index.has_cost::<HammingCost>()
 }

@@ -1,44 +1,34 @@
-//! Inserts a row.
+//! Inserts rows.
 
 use super::code::{layout_in_use, words_of_row};
 use super::filter::FilterColumns;
-use super::row::row_of;
+use crate::pg::access_method::IndexRow;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::storage::pages::Pages;
+use crate::pg::storage::pages::{Pages, PagesState};
+use crate::pg::storage::row_address::row_of;
 use hamming_index::{Index, Layout};
-use pgrx::{PgMemoryContexts, pg_guard, pg_sys};
 
-#[pg_guard]
-pub(super) unsafe extern "C-unwind" fn aminsert(
-    relation: pg_sys::Relation,
-    values: *mut pg_sys::Datum,
-    is_null: *mut bool,
-    tid: pg_sys::ItemPointer,
-    _table: pg_sys::Relation,
-    _unique: pg_sys::IndexUniqueCheck::Type,
-    _unchanged: bool,
-    info: *mut pg_sys::IndexInfo,
-) -> bool {
-    check_for_interrupts();
-    // SAFETY: PostgreSQL passes the open index, its values, and the row. What we keep in `ii_AmCache` for the
-    // next row of the same statement is dropped at the end of the statement.
-    unsafe {
-        let index = OpenIndex::new(relation);
-        let kept = &mut (*info).ii_AmCache;
-        if kept.is_null() {
-            let pages = Pages::of(relation);
-            let layout = layout_in_use(index, &pages);
-            let mut memory = PgMemoryContexts::For((*info).ii_Context);
-            let filters = memory.switch_to(|_| FilterColumns::of(index));
-            *kept = memory.leak_and_drop_on_delete((pages, layout, filters)).cast();
-        }
-        let (pages, layout, filters) = &*kept.cast::<(Pages, Layout, FilterColumns)>();
-        let mut words = Vec::new();
-        let filter = filters.of_row(values, is_null);
-        let words = words_of_row(index, *layout, values, is_null, &mut words);
-        Index::new(pages, *layout).insert(words, filter, row_of(*tid));
+/// What the inserts of a statement keep from row to row.
+pub(super) struct Inserts {
+    pages: PagesState,
+    layout: Layout,
+    filters: FilterColumns,
+}
+
+impl Inserts {
+    pub(super) fn begin(index: OpenIndex<'_>) -> Self {
+        let pages = PagesState::of(index);
+        let layout = layout_in_use(index, &Pages::of(index, &pages));
+        Self { pages, layout, filters: FilterColumns::of(index) }
     }
-    // The result says whether the row is unique. PostgreSQL ignores it, since the index cannot be unique.
-    false
+
+    pub(super) fn insert(&mut self, row: IndexRow<'_>) {
+        check_for_interrupts();
+        let mut words = Vec::new();
+        let filter = self.filters.of_row(row);
+        let words = words_of_row(self.layout, row, &mut words);
+        let pages = Pages::of(row.index(), &self.pages);
+        Index::new(&pages, self.layout).insert(words, filter, row_of(row.address()));
+    }
 }

@@ -1,19 +1,19 @@
 //! `hamming_index_stats` and `hamming_index_check`: the pages of an index, and its damage.
 
-use super::build::scan_table;
 use super::code::{has_lost_length, layout_of, words_of_row};
 use super::filter::FilterColumns;
-use super::inspected_index::{InspectedIndex, Obstacle};
-use super::row::row_of;
+use super::handler::Hamming;
+use crate::pg::access_method::IndexRow;
 use crate::pg::call::pg_functions;
-use crate::pg::compat::page_lsn;
 use crate::pg::encoding::to_database_or_escaped;
 use crate::pg::error;
+use crate::pg::inspected_index::{InspectedIndex, InspectionLock, Obstacle};
 use crate::pg::interrupts::check_for_interrupts;
-use crate::pg::open_index::OpenIndex;
 use crate::pg::report::{SqlError, UnwrapOrReport};
 use crate::pg::result_set::ResultSet;
 use crate::pg::storage::pages::Pages;
+use crate::pg::storage::position::{log_position, log_position_of};
+use crate::pg::storage::row_address::row_of;
 use crate::pg::subtransaction::damage_or;
 use base::{collect, push};
 use hamming_index::key::{RowId, Tree};
@@ -23,8 +23,7 @@ use hamming_index::search_cost::{leaves_in, pages_read};
 use hamming_index::store::Store;
 use hamming_index::{Damage, Index, Layout};
 use pgrx::pg_sys::Datum;
-use pgrx::{IntoDatum, pg_guard, pg_sys};
-use std::ffi::c_void;
+use pgrx::{IntoDatum, pg_sys};
 
 /// The number of columns of `hamming_index_stats`. The last one is the problem of an index that cannot be
 /// read, whose other columns are NULL.
@@ -53,7 +52,7 @@ fn hamming_index_stats(index: pg_sys::Oid, mut rows: ResultSet) -> Result<(), Sq
 
 /// The columns for an index. Damage is raised as an error.
 fn stats(index: pg_sys::Oid) -> Result<[Option<Datum>; STATS], Obstacle> {
-    let inspected = InspectedIndex::open(index, pg_sys::AccessShareLock)?;
+    let inspected = InspectedIndex::open::<Hamming>(index, InspectionLock::AgainstDrop)?;
     let pages = inspected.pages();
     let layout = layout_of(inspected.as_open(), &pages);
     let index = Index::new(&pages, layout);
@@ -93,8 +92,8 @@ fn expected_pages(layout: Layout, pages: u32) -> Vec<i32> {
 }
 
 fn hamming_index_check(index: pg_sys::Oid, heapallindexed: bool, mut rows: ResultSet) {
-    let inspected =
-        InspectedIndex::to_check(index, heapallindexed).map_err(Obstacle::into_error).unwrap_or_report();
+    let inspected = InspectedIndex::to_check::<Hamming>(index, heapallindexed);
+    let inspected = inspected.map_err(Obstacle::into_error).unwrap_or_report();
     let pages = inspected.pages();
     let mut problems = Vec::new();
     let layout = layout_of(inspected.as_open(), &pages);
@@ -122,7 +121,7 @@ fn hamming_index_check(index: pg_sys::Oid, heapallindexed: bool, mut rows: Resul
 
 /// Whether others may have changed a page from now on: by its LSN, or `if_not_logged`. A page whose LSN is
 /// ahead of the WAL is damaged.
-fn changes_of(pages: &Pages, if_not_logged: bool) -> impl Fn(&Page) -> bool {
+fn changes_of(pages: &Pages<'_>, if_not_logged: bool) -> impl Fn(&Page) -> bool + use<> {
     let (is_logged, began) = (pages.is_logged, log_position());
     move |page| match is_logged {
         true => (began + 1..=log_position()).contains(&log_position_of(page)),
@@ -130,29 +129,12 @@ fn changes_of(pages: &Pages, if_not_logged: bool) -> impl Fn(&Page) -> bool {
     }
 }
 
-/// The end of the WAL; on a standby, the end of the replayed WAL.
-fn log_position() -> u64 {
-    // SAFETY: the functions read shared counters.
-    unsafe {
-        match pg_sys::RecoveryInProgress() {
-            true => pg_sys::GetXLogReplayRecPtr(std::ptr::null_mut()),
-            false => pg_sys::GetXLogInsertRecPtr(),
-        }
-    }
-}
-
-/// The LSN of the page: the end of the record of its last change.
-fn log_position_of(page: &Page) -> u64 {
-    // SAFETY: a page begins with its header.
-    page_lsn(unsafe { &(*std::ptr::from_ref(page).cast::<pg_sys::PageHeaderData>()).pd_lsn })
-}
-
 /// The largest number of missing rows that are reported.
 const MAX_MISSING: usize = 1000;
 
 /// The state for comparing the index with its table, and the differences.
 struct RowLookUp<'a> {
-    index: Index<'a, Pages>,
+    index: Index<'a, Pages<'a>>,
     problems: &'a mut Vec<Damage>,
     filters: FilterColumns,
     /// The words of the current row, to reuse their memory.
@@ -160,44 +142,28 @@ struct RowLookUp<'a> {
 }
 
 /// Looks up each row of the table in the trees. The trees of bands are already known to agree.
-fn look_up_rows(inspected: &InspectedIndex, index: Index<'_, Pages>, problems: &mut Vec<Damage>) {
+fn look_up_rows<'a>(inspected: &InspectedIndex, index: Index<'a, Pages<'a>>, problems: &'a mut Vec<Damage>) {
     let filters = FilterColumns::of(inspected.as_open());
     let mut look_up = RowLookUp { index, problems, filters, words: Vec::new() };
-    // SAFETY: both are open, and the callback gets the state that is passed here.
-    unsafe {
-        if inspected.is_too_new() {
-            Err(error::index_too_new()).unwrap_or_report()
-        }
-        let info = pg_sys::BuildIndexInfo(inspected.index);
-        // Asks for the rows that a snapshot sees: an index that was built concurrently only has those.
-        (*info).ii_Concurrent = true;
-        let state: *mut c_void = (&raw mut look_up).cast();
-        scan_table(inspected.table, inspected.index, info, Some(look_up_row), state);
+    if inspected.is_too_new() {
+        Err(error::index_too_new()).unwrap_or_report()
     }
+    inspected.table_rows().each_row(|row| look_up.take(row));
 }
 
-#[pg_guard]
-unsafe extern "C-unwind" fn look_up_row(
-    relation: pg_sys::Relation,
-    tid: pg_sys::ItemPointer,
-    values: *mut pg_sys::Datum,
-    is_null: *mut bool,
-    _is_alive: bool,
-    state: *mut c_void,
-) {
-    check_for_interrupts();
-    // SAFETY: the scan passes our state and a row.
-    let (RowLookUp { index, problems, filters, words }, row) =
-        unsafe { (&mut *state.cast::<RowLookUp>(), row_of(*tid)) };
-    let layout = index.layout();
-    // SAFETY: the index is open, and these are values of its columns.
-    let (words, filter) = unsafe {
-        let words = words_of_row(OpenIndex::new(relation), layout, values, is_null, words);
-        (words, filters.of_row(values, is_null))
-    };
-    for (tree, key) in layout.look_up_keys_of(words, filter, row) {
-        if problems.len() < MAX_MISSING && !index.has_code(tree, key, words) {
-            problems.push(Damage { page_number: layout.root(tree), text: missing(layout, row, words, tree) });
+impl RowLookUp<'_> {
+    /// Looks up a row of the table.
+    fn take(&mut self, row: IndexRow<'_>) {
+        check_for_interrupts();
+        let layout = self.index.layout();
+        let words = words_of_row(layout, row, &mut self.words);
+        let filter = self.filters.of_row(row);
+        let row = row_of(row.address());
+        for (tree, key) in layout.look_up_keys_of(words, filter, row) {
+            if self.problems.len() < MAX_MISSING && !self.index.has_code(tree, key, words) {
+                let text = missing(layout, row, words, tree);
+                self.problems.push(Damage { page_number: layout.root(tree), text });
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! The algorithm is in `crates/hamming_index`. The files here have the functions that PostgreSQL needs of an
 //! access method. Pages and WAL are in `crates/pg_border/src/storage/`.
-#![allow(clippy::too_many_arguments, reason = "Postgres says what its callbacks are called with")]
 
 mod build;
 mod code;
@@ -14,14 +13,13 @@ mod handler;
 mod index_only;
 mod insert;
 mod inspect;
-mod inspected_index;
 mod options;
-mod row;
 mod scan;
 mod scan_cursor;
 mod vacuum;
 mod validate;
 
-pub(crate) use hamming_cost::{divide_cost, is_hamming};
+pub(crate) use hamming_cost::divide_cost;
+pub(crate) use handler::is_hamming;
 /// Registers the storage parameters. Called when the library is loaded.
 pub(crate) use options::register;

@@ -2,23 +2,22 @@
 
 use super::code::read_bits;
 use super::filter::FilterColumns;
-use super::row::tid_of;
+use crate::pg::access_method::{ScanDescriptor, ScanKey, SharedOfScan};
 use crate::pg::catalog::strategy::{EQUAL, NEAR, WITHIN_BALL};
-use crate::pg::code::ball::BitBall;
-use crate::pg::code::ball::HammingBall;
 use crate::pg::code::bits::Bits;
+use crate::pg::code::{Code, CodeValue};
 use crate::pg::error;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::UnwrapOrReport;
-use crate::pg::scan_memory::ScanStretches;
 use crate::pg::settings::setting;
 use crate::pg::storage::pages::Pages;
+use crate::pg::storage::row_address::tid_of;
 use crate::pg::table_rows::TableRows;
+use crate::pg::value::Value;
 use hamming_index::key::RowId;
 use hamming_index::radius_division::SearchCosts;
 use hamming_index::{CodeBall, CodeLookup, Index, IndexSearch, Layout, SearchCenter};
-use hamming_index::{SearchHit, SearchQuery};
-use pgrx::pg_sys;
+use hamming_index::{SearchHit, SearchQuery, SharedStretches};
 
 /// The most memory that a row of a sorted result takes. Up to twice the wanted number of rows is found before
 /// the rest is cut off. Their buffer may have doubled, and rows are copied into the batch.
@@ -31,7 +30,7 @@ pub(super) fn max_sorted(words: usize) -> usize {
 
 /// The search of a scan, with the rows of its last batch.
 pub(super) struct ScanCursor {
-    search: IndexSearch<ScanStretches>,
+    search: IndexSearch<SharedOfScan<SharedStretches>>,
     pub(super) hits: Vec<SearchHit>,
     /// The codes from which rows are ordered by distance; `None` where distances are not known, or NULL.
     centers: Vec<Option<SearchCenter>>,
@@ -43,42 +42,41 @@ pub(super) struct ScanCursor {
 }
 
 impl ScanCursor {
-    /// Begins the search for the scan keys; `None` if no row can match. `gives_codes` is for index-only
-    /// scans.
-    ///
-    /// # Safety
-    /// The keys' arguments must have the types that the operator class names; pages, costs, filters and keys
-    /// must belong to the same index.
-    pub(super) unsafe fn begin(
-        pages: &Pages,
+    /// Begins the search for the keys of a scan; `None` if no row can match. Pages, costs and filters must be
+    /// those of its index.
+    pub(super) fn begin(
+        pages: &Pages<'_>,
         costs: &SearchCosts,
         filters: &FilterColumns,
-        keys: &[pg_sys::ScanKeyData],
-        order_bys: &[pg_sys::ScanKeyData],
-        gives_codes: bool,
-        together: Option<ScanStretches>,
+        scan: &ScanDescriptor<'_, SharedStretches>,
     ) -> Option<Self> {
         let layout = costs.layout();
-        // SAFETY: keys and all else are as the caller promises.
-        unsafe {
-            let ScanQuery { mut query, centers, is_exact } = ScanQuery::of(layout, keys, order_bys)?;
-            let of_filter = filters.of_keys(keys).map(|filter| {
-                let leaves = Index::new(pages, layout).leaves_of(filter);
-                costs.of_filter(filter, leaves)
-            });
-            query.codes |= gives_codes;
-            let max_rows = max_sorted(if gives_codes { layout.words() } else { 0 });
-            let search = IndexSearch::new(of_filter.as_ref().unwrap_or(costs), query, max_rows, together);
-            let is_filtered = keys.iter().any(|key| key.sk_attno > 1);
-            Some(Self { search, hits: Vec::new(), centers, is_exact, is_filtered })
-        }
+        let ScanQuery { mut query, centers, is_exact } =
+            ScanQuery::of(layout, scan.keys(), scan.order_bys())?;
+        let of_filter = filters.of_keys(scan.keys()).map(|filter| {
+            let leaves = Index::new(pages, layout).leaves_of(filter);
+            costs.of_filter(filter, leaves)
+        });
+        // An index-only scan returns codes.
+        let gives_codes = scan.wants_values();
+        query.codes |= gives_codes;
+        let max_rows = max_sorted(if gives_codes { layout.words() } else { 0 });
+        let costs = of_filter.as_ref().unwrap_or(costs);
+        let search = IndexSearch::new(costs, query, max_rows, scan.shared());
+        let is_filtered = scan.keys().any(|key| key.column() > 0);
+        Some(Self { search, hits: Vec::new(), centers, is_exact, is_filtered })
     }
 
     /// Replaces the batch by the next one. Returns false if there are no more rows.
     ///
     /// If `rows` is `None`, codes of several words are not compared: the batch has rows that may match, and a
     /// row may be in several batches.
-    pub(super) fn next_batch(&mut self, pages: &Pages, layout: Layout, rows: Option<&TableRows>) -> bool {
+    pub(super) fn next_batch(
+        &mut self,
+        pages: &Pages<'_>,
+        layout: Layout,
+        rows: Option<&TableRows<'_>>,
+    ) -> bool {
         let index = Index::new(pages, layout);
         self.is_exact &= layout.is_one_word() || !layout.has_word_trees() || rows.is_some();
         self.hits.clear();
@@ -107,7 +105,7 @@ impl ScanCursor {
 
 /// Reads the codes of rows from the table.
 struct TableCodes<'a> {
-    rows: &'a TableRows,
+    rows: &'a TableRows<'a>,
     layout: Layout,
     /// The code that was read last.
     code: Vec<u8>,
@@ -120,15 +118,10 @@ impl CodeLookup for TableCodes<'_> {
         self.code.clear();
         // At most as long as a code of the index, a few kB.
         let keep = |code: &[u8]| self.code.extend_from_slice(code);
-        // SAFETY: the value is one of the index's column.
-        let read = self.rows.read(tid_of(row), |value| unsafe { read_bits(self.layout, value, keep) });
+        let read = self.rows.read(tid_of(row), |value| read_bits(self.layout, value, keep));
         read?.unwrap_or_report();
         Some(&self.code)
     }
-}
-
-fn is_null(key: &pg_sys::ScanKeyData) -> bool {
-    key.sk_flags as u32 & pg_sys::SK_ISNULL != 0
 }
 
 /// The scan keys as a query of the index.
@@ -146,46 +139,39 @@ impl ScanQuery {
     /// A bit string cannot be compared with rows of another length. If the scan keys have one of another
     /// length than the index, the query requests all rows, with their codes if the index has them, and the
     /// comparison raises the same error as without an index.
-    ///
-    /// # Safety
-    /// The keys' arguments must have the types that the operator class names.
-    unsafe fn of(
+    fn of<'k>(
         layout: Layout,
-        keys: &[pg_sys::ScanKeyData],
-        order_bys: &[pg_sys::ScanKeyData],
+        keys: impl Iterator<Item = ScanKey<'k>>,
+        order_bys: impl Iterator<Item = ScanKey<'k>>,
     ) -> Option<Self> {
         let mut query = SearchQuery { values: true, nulls: true, ..SearchQuery::default() };
-        let (mut is_comparable, mut is_exact) = (true, true);
+        let mut is_comparable = true;
+        let mut is_exact = true;
         for key in keys {
-            let flags = key.sk_flags as u32;
-            let is_further = key.sk_attno > 1;
-            let is_of_null = flags & (pg_sys::SK_SEARCHNULL | pg_sys::SK_SEARCHNOTNULL) != 0;
-            if is_further && (is_of_null || !is_null(key)) {
+            let is_of_null = key.is_null_test() || key.is_not_null_test();
+            let operand = key.operand();
+            if key.column() > 0 && (is_of_null || operand.is_some()) {
                 // The executor checks this condition.
-            } else if flags & pg_sys::SK_SEARCHNULL != 0 {
+            } else if key.is_null_test() {
                 query.values = false;
-            } else if flags & pg_sys::SK_SEARCHNOTNULL != 0 {
+            } else if key.is_not_null_test() {
                 query.nulls = false;
-            } else if is_null(key) {
-                return None;
             } else {
                 query.nulls = false;
-                // SAFETY: the argument is of its type, as the caller promises.
-                match unsafe { ball_of_key(layout, key) } {
+                match ball_of_key(layout, key.strategy(), operand?) {
                     KeyBall::Nothing if is_comparable => return None,
                     KeyBall::Nothing => {}
                     KeyBall::Incomparable => is_comparable = false,
                     KeyBall::Codes(ball) => query.balls.push(ball),
                 }
                 // The condition also depends on the radius of the row's ball.
-                is_exact &= key.sk_strategy as i16 != NEAR;
+                is_exact &= key.strategy() != NEAR;
             }
         }
         // Bounded: the distances in the ORDER BY of a query.
-        let mut centers = Vec::with_capacity(order_bys.len());
+        let mut centers = Vec::new();
         for order_by in order_bys {
-            // SAFETY: the argument is of its type, as the caller promises.
-            let center = (!is_null(order_by)).then(|| unsafe { center_of(layout, order_by.sk_argument) });
+            let center = order_by.operand().map(|operand| center_of(layout, operand));
             is_comparable &= center != Some(None);
             // The distance of all rows from NULL is NULL.
             centers.push(center.flatten());
@@ -208,28 +194,26 @@ enum KeyBall {
     Codes(CodeBall),
 }
 
-/// # Safety
-/// The key's argument must have the type that the operator class names.
-unsafe fn ball_of_key(layout: Layout, key: &pg_sys::ScanKeyData) -> KeyBall {
-    let argument = key.sk_argument;
-    // SAFETY: the argument is of its type, as the caller promises.
-    let (center, radius) = unsafe {
-        match key.sk_strategy as i16 {
-            WITHIN_BALL if layout.is_described() => {
-                let ball = BitBall::of(argument);
-                (center_of_bits(layout, ball.center), ball.radius)
-            }
-            WITHIN_BALL | NEAR => {
-                let ball: HammingBall = argument.cast_mut_ptr::<HammingBall>().read();
-                (Some(SearchCenter::from(ball.center as u64)), ball.radius)
-            }
-            EQUAL if !layout.is_described() => (Some(SearchCenter::from(integer(key) as u64)), 0),
-            EQUAL => match center_of(layout, argument) {
-                None => return KeyBall::Nothing,
-                center => (center, 0),
-            },
-            other => Err(error::unknown_strategy(other)).unwrap_or_report(),
+/// The codes that a condition with this operand requests.
+fn ball_of_key(layout: Layout, strategy: i16, operand: Value<'_>) -> KeyBall {
+    let (center, radius) = match strategy {
+        WITHIN_BALL if layout.is_described() => {
+            let ball = ball_or_error(strategy, operand.as_bit_ball());
+            (center_of_bits(layout, ball.center), ball.radius)
         }
+        WITHIN_BALL | NEAR => {
+            let ball = ball_or_error(strategy, operand.as_fingerprint_ball());
+            (Some(SearchCenter::from(ball.center as u64)), ball.radius)
+        }
+        // The operand is a bigint, or an integer of fewer bytes.
+        EQUAL if !layout.is_described() => {
+            (operand.as_whole_number().map(|code| SearchCenter::from(code as u64)), 0)
+        }
+        EQUAL => match center_of(layout, operand) {
+            None => return KeyBall::Nothing,
+            center => (center, 0),
+        },
+        other => Err(error::unknown_strategy(other)).unwrap_or_report(),
     };
     match (center, u32::try_from(radius)) {
         (None, _) => KeyBall::Incomparable,
@@ -238,26 +222,16 @@ unsafe fn ball_of_key(layout: Layout, key: &pg_sys::ScanKeyData) -> KeyBall {
     }
 }
 
-/// The key's argument: a bigint, or an integer of fewer bytes.
-fn integer(key: &pg_sys::ScanKeyData) -> i64 {
-    let value = key.sk_argument.value();
-    match key.sk_subtype {
-        pg_sys::INT4OID => (value as i32).into(),
-        pg_sys::INT2OID => (value as i16).into(),
-        _ => value as i64,
-    }
+/// The operand, which has to be a ball. Otherwise, the operator is not ours.
+fn ball_or_error<B>(strategy: i16, ball: Option<B>) -> B {
+    ball.ok_or_else(|| error::unknown_strategy(strategy)).unwrap_or_report()
 }
 
 /// A code as the center of a search; `None` if it has another length than those in the index.
-///
-/// # Safety
-/// The code must be of the type of the index's column, and not NULL.
-unsafe fn center_of(layout: Layout, code: pg_sys::Datum) -> Option<SearchCenter> {
-    if layout.is_described() {
-        // SAFETY: the code is a bit string, as the caller promises.
-        center_of_bits(layout, unsafe { Bits::of(code) })
-    } else {
-        Some(SearchCenter::from(code.value() as u64))
+fn center_of(layout: Layout, code: Value<'_>) -> Option<SearchCenter> {
+    match code.as_code().map(CodeValue::read)? {
+        Code::Integer(word, _) => (!layout.is_described()).then(|| SearchCenter::from(word)),
+        Code::Bits(bits) => center_of_bits(layout, bits),
     }
 }
 

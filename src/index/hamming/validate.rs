@@ -4,68 +4,51 @@
 //! scan if its function is ours. Values of a further column are hashed by PostgreSQL's functions. So its
 //! operator class needs the equality that belongs to this hash.
 
+use super::code::NO_CODES;
 use super::filter::{can_be_hashed, is_hashed_equality};
+use crate::pg::access_method::ScanKey;
 use crate::pg::catalog::families::function_of;
+use crate::pg::catalog::operator_classes::{FamilyOperator, OperatorClass};
 use crate::pg::catalog::ours::{is_ball, is_ours};
 use crate::pg::catalog::strategy::{DISTANCE, EQUAL, NEAR, WITHIN_BALL};
 use crate::pg::code::CodeType;
 use crate::pg::error;
 use crate::pg::open_index::OpenIndex;
-use crate::pg::report::UnwrapOrReport;
+use crate::pg::report::{UnwrapOrReport, info};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
-use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
-use pgrx::{PgLogLevel, ereport, pg_guard};
+use pgrx::pg_sys::{self, Oid};
 use std::borrow::Cow;
-use std::ffi::CStr;
 
 /// What is wrong with an operator.
 type Fault = Cow<'static, str>;
 
-/// An operator of an operator family.
-struct Member {
-    strategy: i16,
-    operator: Oid,
-    /// `s` for a search, `o` for ORDER BY.
-    purpose: u8,
-    sort_family: Oid,
-    left_type: Oid,
-}
-
-impl Member {
-    fn name(&self) -> String {
-        // SAFETY: the function returns a new string, or raises an error.
-        crate::pg::encoding::for_message(unsafe { CStr::from_ptr(pg_sys::format_operator(self.operator)) })
+/// The fault of an operator for a first column, if it has one.
+fn fault_of(member: &FamilyOperator, input_type: Oid) -> Option<Fault> {
+    let function = function_of(member.operator);
+    // The centers of balls are codes, by which an index on balls is searched as well.
+    let is_of_centers = member.strategy != NEAR && is_ball(input_type, CodeType::Bigint);
+    let left_type = if is_of_centers { CodeType::Bigint.oid() } else { input_type };
+    if member.left_type != left_type {
+        return Some("its left side is not of the type of the operator class".into());
     }
-
-    /// The fault of the operator, if it has one.
-    fn fault(&self, input_type: Oid) -> Option<Fault> {
-        let function = function_of(self.operator);
-        // The centers of balls are codes, by which an index on balls is searched as well.
-        let is_of_centers = self.strategy != NEAR && is_ball(input_type, CodeType::Bigint);
-        let left_type = if is_of_centers { CodeType::Bigint.oid() } else { input_type };
-        if self.left_type != left_type {
-            return Some("its left side is not of the type of the operator class".into());
+    match member.strategy {
+        DISTANCE if !member.is_order_by => Some("it is there to search by, not to order by".into()),
+        DISTANCE if member.sort_family != pg_sys::INTEGER_BTREE_FAM_OID => {
+            Some("it is not ordered as integers are".into())
         }
-        match self.strategy {
-            DISTANCE if self.purpose != b'o' => Some("it is there to search by, not to order by".into()),
-            DISTANCE if self.sort_family != pg_sys::INTEGER_BTREE_FAM_OID => {
-                Some("it is not ordered as integers are".into())
-            }
-            WITHIN_BALL | EQUAL | NEAR if self.purpose != b's' => {
-                Some("it is there to order by, not to search by".into())
-            }
-            strategy => fault_of_function(strategy, function, input_type),
+        WITHIN_BALL | EQUAL | NEAR if member.is_order_by => {
+            Some("it is there to order by, not to search by".into())
         }
+        strategy => fault_of_function(strategy, function, input_type),
     }
 }
 
-#[pg_guard]
-pub(super) unsafe extern "C-unwind" fn amvalidate(class: Oid) -> bool {
-    let Some((family, input_type, name)) = class_of(class) else { return false };
-    let faults = faults(family, input_type);
+/// Whether an operator class can be served. Reports its faults.
+pub(super) fn is_valid(class: &OperatorClass) -> bool {
+    let faults = faults(class.family, class.input_type);
     for fault in &faults {
-        let message = format!("operator class \"{name}\" of access method hamming: {fault}");
-        ereport!(PgLogLevel::INFO, ERRCODE_INVALID_OBJECT_DEFINITION, message);
+        let message = format!("operator class \"{}\" of access method hamming: {fault}", class.name);
+        info(ERRCODE_INVALID_OBJECT_DEFINITION, message);
     }
     faults.is_empty()
 }
@@ -84,9 +67,10 @@ pub(super) fn check_class(index: OpenIndex<'_>) {
 }
 
 /// Raises an error if a key has an operator that we cannot serve. It may have been added to our family later.
-pub(super) fn check_operator(key: &pg_sys::ScanKeyData, input_type: Oid) {
-    let (strategy, function) = (key.sk_strategy as i16, key.sk_func.fn_oid);
-    if function != pg_sys::InvalidOid && fault_of_function(strategy, function, input_type).is_some() {
+pub(super) fn check_operator(key: ScanKey<'_>, input_type: Oid) {
+    let strategy = key.strategy();
+    let function = key.function();
+    if function != Oid::INVALID && fault_of_function(strategy, function, input_type).is_some() {
         Err(error::unknown_strategy(strategy)).unwrap_or_report()
     }
 }
@@ -131,9 +115,9 @@ fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
     let unhashed = (!can_be_hashed(input_type)).then(|| "values of its type cannot be hashed".to_owned());
     // A class of codes has other operators as well, which are not used for a further column.
     let is_for_codes = CodeType::of(input_type).is_some();
-    let members: Vec<Member> =
-        members_of(family).into_iter().filter(|member| member.left_type == input_type).collect();
-    let fault = |member: &Member| match member.strategy {
+    let mut members = FamilyOperator::all(family);
+    members.retain(|member| member.left_type == input_type);
+    let fault = |member: &FamilyOperator| match member.strategy {
         EQUAL if is_hashed_equality(member.operator, input_type) => None,
         EQUAL => Some("it is not an equality by which values of the type are hashed".into()),
         _ if is_for_codes => None,
@@ -145,15 +129,15 @@ fn filter_faults(family: Oid, input_type: Oid) -> Vec<String> {
 /// The faults of an operator class for a first column.
 fn first_faults(family: Oid, input_type: Oid) -> Vec<String> {
     let Some(strategies) = strategies_of_first(input_type) else {
-        return vec!["the first column must have type bigint or bit".to_owned()];
+        return vec![NO_CODES.to_owned()];
     };
-    faults_of_members(&members_of(family), |member| member.fault(input_type), strategies)
+    faults_of_members(&FamilyOperator::all(family), |member| fault_of(member, input_type), strategies)
 }
 
 /// The faults of operators, and the strategies for which there is no operator.
 fn faults_of_members(
-    members: &[Member],
-    fault: impl Fn(&Member) -> Option<Fault>,
+    members: &[FamilyOperator],
+    fault: impl Fn(&FamilyOperator) -> Option<Fault>,
     strategies: &[i16],
 ) -> Vec<String> {
     let faulty = members.iter().filter_map(|member| {
@@ -163,39 +147,4 @@ fn faults_of_members(
     let missing =
         strategies.iter().filter(|&strategy| members.iter().all(|member| member.strategy != *strategy));
     faulty.chain(missing.map(|strategy| format!("it has no operator with strategy {strategy}"))).collect()
-}
-
-/// The family, type and name of an operator class.
-fn class_of(class: Oid) -> Option<(Oid, Oid, String)> {
-    // SAFETY: the row belongs to pg_opclass, and is released after its fields were copied.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(SysCacheIdentifier::CLAOID as i32, class.into());
-        let form = row.as_mut().map(|row| pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_opclass>())?;
-        let name = CStr::from_ptr((*form).opcname.data.as_ptr());
-        let class = ((*form).opcfamily, (*form).opcintype, crate::pg::encoding::for_message(name));
-        pg_sys::ReleaseSysCache(row);
-        Some(class)
-    }
-}
-
-fn members_of(family: Oid) -> Vec<Member> {
-    let (cache, none) = (SysCacheIdentifier::AMOPSTRATEGY as i32, pg_sys::Datum::null());
-    // SAFETY: the list has rows of pg_amop whose first key is the family. It is released after it was read.
-    unsafe {
-        let list = pg_sys::SearchSysCacheList(cache, 1, family.into(), none, none);
-        let rows = (*list).members.as_slice((*list).n_members as usize);
-        let members = rows.iter().map(|&row| {
-            let form = &*pg_sys::GETSTRUCT(&raw mut (*row).tuple).cast::<pg_sys::FormData_pg_amop>();
-            Member {
-                strategy: form.amopstrategy,
-                operator: form.amopopr,
-                purpose: form.amoppurpose as u8,
-                sort_family: form.amopsortfamily,
-                left_type: form.amoplefttype,
-            }
-        });
-        let members = members.collect();
-        pg_sys::ReleaseCatCacheList(list);
-        members
-    }
 }

@@ -4,7 +4,9 @@
 
 mod guard;
 pub mod pages;
+pub mod position;
 mod recent;
+pub mod row_address;
 pub mod runs;
 mod visibility;
 mod wal;

@@ -4,9 +4,11 @@
 use super::guard::{ExclusivePage, LockedPages, SharedPage};
 use super::visibility::VisibilityMap;
 use super::{recent, wal};
+use crate::access_method::{ScanDescriptor, SharedByProcesses, VacuumInfo};
 use crate::compat::{check_snapshot_age, lock_buffer, read_recent_buffer, vacuum_delay_point};
 use crate::encoding::quoted;
 use crate::interrupts::check_for_interrupts;
+use crate::open_index::OpenIndex;
 use crate::report::{SqlError, UnwrapOrReport, report};
 use crate::settings::setting;
 use hamming_index::build::BuildTarget;
@@ -24,9 +26,41 @@ const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 /// The block number that requests a new page after the last one.
 const NEW: pg_sys::BlockNumber = pg_sys::InvalidBlockNumber;
 
+/// What a process keeps of the pages of an index from one call to the next.
+pub struct PagesState {
+    /// The OID of the index.
+    index: pg_sys::Oid,
+    /// Whether changes of the pages are logged.
+    is_logged: bool,
+    /// The number of pages that this process had read from disk when it was last looked at.
+    pages_from_disk: Cell<i64>,
+    /// Whether the search read no page from disk for the last leaves.
+    is_cached: Cell<bool>,
+    /// The pages that are locked.
+    locked: LockedPages,
+    /// The number of pages that the index had when it was last looked at.
+    known_pages: Cell<PageNumber>,
+}
+
+impl PagesState {
+    /// For the pages of this index.
+    pub fn of(index: OpenIndex<'_>) -> Self {
+        Self {
+            index: index.oid(),
+            // SAFETY: the index is open.
+            is_logged: unsafe { wal::needs_wal(index.pointer()) },
+            pages_from_disk: Cell::new(read_from_disk()),
+            is_cached: Cell::new(true),
+            locked: LockedPages::default(),
+            known_pages: Cell::new(0),
+        }
+    }
+}
+
 /// The pages of an open index.
-pub struct Pages {
+pub struct Pages<'a> {
     index: pg_sys::Relation,
+    state: &'a PagesState,
     fork: pg_sys::ForkNumber::Type,
     /// Whether changes of the pages are logged.
     pub is_logged: bool,
@@ -34,56 +68,47 @@ pub struct Pages {
     ring: pg_sys::BufferAccessStrategy,
     /// Whether long work must pause as VACUUM does.
     is_vacuum: bool,
-    /// The number of pages that this process had read from disk when it was last looked at.
-    pages_from_disk: Cell<i64>,
-    /// Whether the search read no page from disk for the last leaves.
-    is_cached: Cell<bool>,
-    /// The pages that are locked through this struct.
-    locked: LockedPages,
-    /// The number of pages that the index had when it was last looked at.
-    known_pages: Cell<PageNumber>,
-    /// In a scan, the snapshot for which pages are read; otherwise null.
-    snapshot: Cell<pg_sys::Snapshot>,
+    /// In a scan, the snapshot for which pages are read; otherwise null. Reading a page for which it is too
+    /// old is an error.
+    snapshot: pg_sys::Snapshot,
     /// In an index-only scan, the visibility map of the table, for [`Store::is_seen_by_all`].
-    pub visibility: VisibilityMap,
+    visibility: VisibilityMap,
 }
 
-impl Pages {
-    /// # Safety
-    /// The index must be locked, and stay open as long as the result is used.
-    pub unsafe fn of(index: pg_sys::Relation) -> Self {
-        // SAFETY: the index is open, as the caller promises.
-        let is_logged = unsafe { wal::needs_wal(index) };
-        let pages_from_disk = Cell::new(read_from_disk());
+impl<'a> Pages<'a> {
+    /// The pages of an index.
+    pub fn of(index: OpenIndex<'a>, state: &'a PagesState) -> Self {
+        assert_eq!(state.index, index.oid(), "what is kept of pages belongs to one index");
         Self {
-            index,
+            index: index.pointer(),
+            state,
             fork: MAIN,
-            is_logged,
+            is_logged: state.is_logged,
             ring: std::ptr::null_mut(),
             is_vacuum: false,
-            pages_from_disk,
-            is_cached: Cell::new(true),
-            locked: LockedPages::default(),
-            known_pages: Cell::new(0),
-            snapshot: Cell::new(std::ptr::null_mut()),
+            snapshot: std::ptr::null_mut(),
             visibility: VisibilityMap::none(),
         }
     }
 
-    /// The init fork of an unlogged index, which replaces the index after a crash.
-    ///
-    /// # Safety
-    /// As for [`Pages::of`].
-    pub unsafe fn of_empty(index: pg_sys::Relation) -> Self {
-        // SAFETY: as the caller promises. The init fork must survive a crash, so it is logged.
-        Self { fork: pg_sys::ForkNumber::INIT_FORKNUM, is_logged: true, ..unsafe { Self::of(index) } }
+    /// The init fork of an unlogged index, which replaces the index after a crash. So it is logged.
+    pub fn of_empty(index: OpenIndex<'a>, state: &'a PagesState) -> Self {
+        Self { fork: pg_sys::ForkNumber::INIT_FORKNUM, is_logged: true, ..Self::of(index, state) }
     }
 
-    /// # Safety
-    /// As for [`Pages::of`]; the strategy must live as long.
-    pub unsafe fn for_vacuum(info: &pg_sys::IndexVacuumInfo) -> Self {
-        // SAFETY: the index is open, as the caller promises.
-        Self { ring: info.strategy, is_vacuum: true, ..unsafe { Self::of(info.index) } }
+    /// The pages of an index that is vacuumed.
+    pub fn for_vacuum(vacuum: VacuumInfo<'a>, state: &'a PagesState) -> Self {
+        Self { ring: vacuum.ring(), is_vacuum: true, ..Self::of(vacuum.index(), state) }
+    }
+
+    /// The pages of an index that is scanned, for the snapshot of the scan.
+    pub fn for_scan<S: SharedByProcesses>(scan: &'a ScanDescriptor<'_, S>, state: &'a PagesState) -> Self {
+        let visibility = match scan.wants_values() {
+            // SAFETY: the table is open as long as the scan.
+            true => unsafe { VisibilityMap::of(scan.table()) },
+            false => VisibilityMap::none(),
+        };
+        Self { snapshot: scan.snapshot(), visibility, ..Self::of(scan.index(), state) }
     }
 
     /// The number of pages, once each of them has been initialized or locked by the process that added it.
@@ -110,14 +135,6 @@ impl Pages {
         unsafe { pg_sys::RecordFreeIndexPage(self.index, block) };
     }
 
-    /// From now on, pages are read for this snapshot. Reading a page for which it is too old is an error.
-    ///
-    /// # Safety
-    /// The snapshot must live as long as pages are read.
-    pub unsafe fn read_as_of(&self, snapshot: pg_sys::Snapshot) {
-        self.snapshot.set(snapshot);
-    }
-
     fn pin(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> pg_sys::Buffer {
         let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
         // SAFETY: the index is open. A block that does not exist is an error.
@@ -131,12 +148,12 @@ impl Pages {
     /// does PostgreSQL count the visit as work of a vacuum.
     fn pin_again(&self, block: PageNumber) -> pg_sys::Buffer {
         let no_strategy = std::ptr::null_mut();
-        if self.fork != MAIN || self.is_vacuum || !self.is_cached.get() {
+        if self.fork != MAIN || self.is_vacuum || !self.state.is_cached.get() {
             return self.pin(block, no_strategy);
         }
         // SAFETY: the index is open, and has this page.
         unsafe {
-            let last = *recent::place_of(self.index, self.known_pages.get(), block);
+            let last = *recent::place_of(self.index, self.state.known_pages.get(), block);
             // Buffers of temporary tables have negative numbers.
             if last > 0 && recent::is_its_turn() {
                 recent::load(last);
@@ -145,7 +162,7 @@ impl Pages {
                 }
             }
             let buffer = self.pin(block, no_strategy);
-            *recent::place_of(self.index, self.known_pages.get(), block) = buffer;
+            *recent::place_of(self.index, self.state.known_pages.get(), block) = buffer;
             buffer
         }
     }
@@ -158,7 +175,7 @@ impl Pages {
         strategy: pg_sys::BufferAccessStrategy,
     ) -> pg_sys::Buffer {
         // Neither happens in an index without damage. In the first case we would wait for ourselves.
-        if self.locked.contains(block) {
+        if self.state.locked.contains(block) {
             self.corrupted(block, "two pages lead to it");
         } else if !self.has_page(block) {
             self.corrupted(block, "there is no such page, but another one leads to it");
@@ -172,11 +189,11 @@ impl Pages {
     fn lock_by(&self, block: PageNumber, strategy: pg_sys::BufferAccessStrategy) -> ExclusivePage<'_> {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_EXCLUSIVE, strategy);
         // SAFETY: the buffer was just pinned and locked.
-        unsafe { self.locked.exclusive(buffer) }
+        unsafe { self.state.locked.exclusive(buffer) }
     }
 
     fn has_page(&self, block: PageNumber) -> bool {
-        block < self.known_pages.get() || block < self.pages()
+        block < self.state.known_pages.get() || block < self.pages()
     }
 
     /// A page from the free space map, unless another process is about to use it.
@@ -199,7 +216,7 @@ impl Pages {
                 continue;
             }
             // SAFETY: the buffer was just pinned and locked.
-            let page = unsafe { self.locked.exclusive(buffer) };
+            let page = unsafe { self.state.locked.exclusive(buffer) };
             if page.is_new() || page.is_free() {
                 return Some(page);
             }
@@ -215,7 +232,7 @@ impl Pages {
             pg_sys::LockRelationForExtension(self.index, lock);
             let buffer = pg_sys::ReadBufferExtended(self.index, self.fork, NEW, mode, std::ptr::null_mut());
             pg_sys::UnlockRelationForExtension(self.index, lock);
-            self.locked.exclusive(buffer)
+            self.state.locked.exclusive(buffer)
         }
     }
 
@@ -234,14 +251,20 @@ impl Pages {
     }
 }
 
-impl Store for Pages {
-    type Shared<'a> = SharedPage<'a>;
-    type Exclusive<'a> = ExclusivePage<'a>;
+impl Store for Pages<'_> {
+    type Shared<'a>
+        = SharedPage<'a>
+    where
+        Self: 'a;
+    type Exclusive<'a>
+        = ExclusivePage<'a>
+    where
+        Self: 'a;
 
     fn pages(&self) -> PageNumber {
         // SAFETY: the index is open.
         let pages = unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.index, self.fork) };
-        self.known_pages.set(pages);
+        self.state.known_pages.set(pages);
         pages
     }
 
@@ -250,8 +273,8 @@ impl Store for Pages {
         let buffer = self.pin_and_lock(block, pg_sys::BUFFER_LOCK_SHARE, std::ptr::null_mut());
         // SAFETY: the buffer was just pinned and locked; the index is open, and the snapshot is alive.
         unsafe {
-            let page = self.locked.shared(buffer, block);
-            check_snapshot_age(self.snapshot.get(), self.index, &raw const *page);
+            let page = self.state.locked.shared(buffer, block);
+            check_snapshot_age(self.snapshot, self.index, &raw const *page);
             page
         }
     }
@@ -265,14 +288,14 @@ impl Store for Pages {
     }
 
     fn allocate(&self) -> ExclusivePage<'_> {
-        debug_assert!(self.locked.is_empty(), "a page is allocated while none is locked");
+        debug_assert!(self.state.locked.is_empty(), "a page is allocated while none is locked");
         self.reuse().unwrap_or_else(|| self.extend())
     }
 
     fn release(&self, page: ExclusivePage<'_>) {
         let block = page.page_number();
         drop(page);
-        debug_assert!(self.locked.is_empty(), "a page is freed while none is locked");
+        debug_assert!(self.state.locked.is_empty(), "a page is freed while none is locked");
         self.record_free(block);
     }
 
@@ -283,8 +306,8 @@ impl Store for Pages {
     fn is_slow(&self) -> bool {
         let may_prefetch = setting!(effective_io_concurrency) > 0;
         let now = read_from_disk();
-        self.is_cached.set(self.pages_from_disk.replace(now) == now);
-        !self.is_cached.get() && may_prefetch
+        self.state.is_cached.set(self.state.pages_from_disk.replace(now) == now);
+        !self.state.is_cached.get() && may_prefetch
     }
 
     fn prefetch(&self, block: PageNumber) {
@@ -298,7 +321,7 @@ impl Store for Pages {
     #[inline]
     fn load(&self, block: PageNumber) {
         // SAFETY: the index is open, and has this page.
-        unsafe { recent::load(*recent::place_of(self.index, self.known_pages.get(), block)) };
+        unsafe { recent::load(*recent::place_of(self.index, self.state.known_pages.get(), block)) };
     }
 
     fn is_seen_by_all(&self, row: RowId) -> bool {
@@ -306,7 +329,7 @@ impl Store for Pages {
     }
 
     fn check_for_interrupts(&self) {
-        debug_assert!(self.locked.is_empty(), "a search is canceled while no page is locked");
+        debug_assert!(self.state.locked.is_empty(), "a search is canceled while no page is locked");
         if !self.is_vacuum {
             check_for_interrupts();
         } else {
@@ -322,7 +345,7 @@ impl Store for Pages {
     }
 }
 
-impl BuildTarget for Pages {
+impl BuildTarget for Pages<'_> {
     fn append(&mut self, page: &Page) -> PageNumber {
         check_for_interrupts();
         let mut place = self.extend();

@@ -5,42 +5,42 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 
 /// The visibility map of a table, for an index-only scan.
-pub struct VisibilityMap {
+pub(super) struct VisibilityMap {
     /// Null unless the scan is an index-only scan.
-    table: Cell<pg_sys::Relation>,
+    table: pg_sys::Relation,
     /// The page of the map that was last looked at, which is pinned.
     page: Cell<pg_sys::Buffer>,
 }
 
 impl VisibilityMap {
     pub(super) fn none() -> Self {
-        Self { table: Cell::new(null_mut()), page: Cell::new(pg_sys::InvalidBuffer as pg_sys::Buffer) }
+        Self { table: null_mut(), page: Cell::new(pg_sys::InvalidBuffer as pg_sys::Buffer) }
     }
 
-    /// From now on, [`has`](Self::has) answers for this table. The page of the map must be released.
-    ///
     /// # Safety
     /// The table must be open, and stay open.
-    pub unsafe fn set_table(&self, table: pg_sys::Relation) {
-        self.table.set(table);
+    pub(super) unsafe fn of(table: pg_sys::Relation) -> Self {
+        Self { table, page: Cell::new(pg_sys::InvalidBuffer as pg_sys::Buffer) }
     }
 
     /// Whether this block of the table is all-visible.
     pub(super) fn has(&self, block: pg_sys::BlockNumber) -> bool {
-        if self.table.get().is_null() {
+        if self.table.is_null() {
             return false;
         }
         let mut page = self.page.get();
         // SAFETY: the table is open, and this function has pinned the page.
-        let status = unsafe { pg_sys::visibilitymap_get_status(self.table.get(), block, &raw mut page) };
+        let status = unsafe { pg_sys::visibilitymap_get_status(self.table, block, &raw mut page) };
         self.page.set(page);
         u32::from(status) & pg_sys::VISIBILITYMAP_ALL_VISIBLE != 0
     }
+}
 
-    /// Releases the pin on the page of the map. After an error, PostgreSQL releases it.
-    pub fn release(&self) {
-        let page = self.page.replace(pg_sys::InvalidBuffer as pg_sys::Buffer);
-        if page != pg_sys::InvalidBuffer as pg_sys::Buffer {
+/// Releases the pin on the page of the map. After an error, PostgreSQL releases it.
+impl Drop for VisibilityMap {
+    fn drop(&mut self) {
+        let page = self.page.get();
+        if page != pg_sys::InvalidBuffer as pg_sys::Buffer && !std::thread::panicking() {
             // SAFETY: `has` has pinned the page.
             unsafe { pg_sys::ReleaseBuffer(page) };
         }

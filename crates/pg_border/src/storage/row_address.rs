@@ -4,12 +4,12 @@ use hamming_index::key::RowId;
 use pgrx::pg_sys;
 
 /// The row that PostgreSQL identifies by a TID.
-pub(super) fn row_of(tid: pg_sys::ItemPointerData) -> RowId {
+pub fn row_of(tid: pg_sys::ItemPointerData) -> RowId {
     RowId::new(u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo), tid.ip_posid)
 }
 
 /// The TID of a row.
-pub(super) fn tid_of(row: RowId) -> pg_sys::ItemPointerData {
+pub fn tid_of(row: RowId) -> pg_sys::ItemPointerData {
     let page = row.page();
     pg_sys::ItemPointerData {
         ip_blkid: pg_sys::BlockIdData { bi_hi: (page >> 16) as u16, bi_lo: page as u16 },

@@ -1,18 +1,18 @@
 //! An index that a user has named, opened for inspection.
 
-use super::build::ambuild;
-use super::row::tid_of;
-use crate::pg::compat::{lock_buffer, restrict_search_path};
-use crate::pg::error;
-use crate::pg::open_index::OpenIndex;
-use crate::pg::report::SqlError;
-use crate::pg::storage::pages::Pages;
+use super::access_method::{AccessMethod, TableScan, has_method};
+use super::compat::{lock_buffer, restrict_search_path};
+use super::error;
+use super::open_index::OpenIndex;
+use super::report::SqlError;
+use super::storage::pages::{Pages, PagesState};
+use super::storage::row_address::tid_of;
 use hamming_index::key::RowId;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
 /// Why an index cannot be inspected.
-pub(super) enum Obstacle {
+pub enum Obstacle {
     /// There is no relation with this OID. It may have been dropped since the OID was read from the catalog.
     Missing(pg_sys::Oid),
     /// The index has no contents on this server at the moment.
@@ -22,10 +22,29 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
-    pub(super) fn into_error(self) -> SqlError {
+    /// The error for a function that needs the index.
+    pub fn into_error(self) -> SqlError {
         match self {
             Self::Missing(relation) => error::no_such_relation(relation),
             Self::NoContents(error) | Self::WrongKind(error) => error,
+        }
+    }
+}
+
+/// What others must not do with an index and its table while they are inspected.
+#[derive(Clone, Copy)]
+pub enum InspectionLock {
+    /// Drop or rebuild them.
+    AgainstDrop,
+    /// Write, either.
+    AgainstWrites,
+}
+
+impl InspectionLock {
+    fn mode(self) -> pg_sys::LOCKMODE {
+        match self {
+            Self::AgainstDrop => pg_sys::AccessShareLock as pg_sys::LOCKMODE,
+            Self::AgainstWrites => pg_sys::ShareLock as pg_sys::LOCKMODE,
         }
     }
 }
@@ -34,10 +53,11 @@ impl Obstacle {
 ///
 /// While this exists, the current user is the owner of the table, in a security-restricted operation. So an
 /// expression or predicate of the index does not run with the rights of the inspecting user.
-pub(super) struct InspectedIndex {
-    pub(super) table: pg_sys::Relation,
-    pub(super) index: pg_sys::Relation,
-    lock: u32,
+pub struct InspectedIndex {
+    table: pg_sys::Relation,
+    index: pg_sys::Relation,
+    state: PagesState,
+    lock: InspectionLock,
     /// Whether the locks are kept until the end of the transaction.
     keeps_locks: bool,
     /// The user and the security context to restore.
@@ -49,8 +69,8 @@ impl InspectedIndex {
     /// Locks and opens an index and its table. The locks are released when this is dropped, so that a query
     /// that inspects many indexes locks one at a time, and there is no deadlock with a transaction that drops
     /// several indexes.
-    pub(super) fn open(index: pg_sys::Oid, lock: u32) -> Result<Self, Obstacle> {
-        let mode = lock as i32;
+    pub fn open<A: AccessMethod>(index: pg_sys::Oid, lock: InspectionLock) -> Result<Self, Obstacle> {
+        let mode = lock.mode();
         // SAFETY: relations are looked up and opened; after an error, the end of the transaction closes them.
         // The table is locked first, as everywhere in PostgreSQL. A relation that was dropped before the lock
         // was there is not opened.
@@ -74,9 +94,10 @@ impl InspectedIndex {
             pg_sys::SetUserIdAndSecContext((*(*table).rd_rel).relowner, restricted);
             let settings_level = pg_sys::NewGUCNestLevel();
             restrict_search_path();
+            let state = PagesState::of(OpenIndex::new(opened));
             let keeps_locks = false;
-            let inspected = Self { table, index: opened, lock, keeps_locks, caller, settings_level };
-            inspected.check_kind(table_id).map_err(Obstacle::WrongKind)?;
+            let inspected = Self { table, index: opened, state, lock, keeps_locks, caller, settings_level };
+            inspected.check_kind::<A>(table_id).map_err(Obstacle::WrongKind)?;
             inspected.check_contents().map_err(Obstacle::NoContents)?;
             Ok(inspected)
         }
@@ -84,13 +105,13 @@ impl InspectedIndex {
 
     /// Opens an index for a check, and locks it until the end of the transaction. If it is compared with its
     /// table, or if changes of it are not logged, other sessions must not write meanwhile.
-    pub(super) fn to_check(index: pg_sys::Oid, against_table: bool) -> Result<Self, Obstacle> {
-        let lock = if against_table { pg_sys::ShareLock } else { pg_sys::AccessShareLock };
-        let mut inspected = Self::open(index, lock)?;
+    pub fn to_check<A: AccessMethod>(index: pg_sys::Oid, against_table: bool) -> Result<Self, Obstacle> {
+        let lock = if against_table { InspectionLock::AgainstWrites } else { InspectionLock::AgainstDrop };
+        let mut inspected = Self::open::<A>(index, lock)?;
         inspected.keeps_locks = true;
         if !against_table && !inspected.pages().is_logged {
             drop(inspected);
-            inspected = Self::open(index, pg_sys::ShareLock)?;
+            inspected = Self::open::<A>(index, InspectionLock::AgainstWrites)?;
             inspected.keeps_locks = true;
         }
         Ok(inspected)
@@ -98,15 +119,12 @@ impl InspectedIndex {
 
     /// It is an error if the relation is not an index of type hamming, is partitioned, or belongs to another
     /// session.
-    fn check_kind(&self, table: pg_sys::Oid) -> Result<(), SqlError> {
+    fn check_kind<A: AccessMethod>(&self, table: pg_sys::Oid) -> Result<(), SqlError> {
         // SAFETY: the index is open.
         unsafe {
             let class = &*(*self.index).rd_rel;
             let name = self.as_open().name();
-            // Only an index has an access method for indexes.
-            let routines = (*self.index).rd_indam.as_ref();
-            let build = routines.and_then(|routines| routines.ambuild).map(|build| build as *const ());
-            if build != Some(ambuild as *const ()) || (*(*self.index).rd_index).indrelid != table {
+            if !has_method::<A>(self.index) || (*(*self.index).rd_index).indrelid != table {
                 return Err(error::not_a_hamming_index(name));
             }
             if self.as_open().is_partitioned() {
@@ -136,7 +154,7 @@ impl InspectedIndex {
     }
 
     /// Whether the index may lack rows that the snapshot of this transaction sees.
-    pub(super) fn is_too_new(&self) -> bool {
+    pub fn is_too_new(&self) -> bool {
         // SAFETY: the index is open, and the isolation level belongs to the transaction.
         unsafe {
             pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32
@@ -146,7 +164,7 @@ impl InspectedIndex {
 
     /// Whether some trees may lack the row: nobody can see it any more, so a vacuum will remove it, or it is
     /// being inserted. A vacuum, or the insert, may have stopped midway.
-    pub(super) fn may_differ(&self, row: RowId) -> bool {
+    pub fn may_differ(&self, row: RowId) -> bool {
         // SAFETY: the table is open, so nobody shortens it, and the page is locked while it is read.
         unsafe {
             let main = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -207,21 +225,34 @@ impl InspectedIndex {
         }
     }
 
-    pub(super) fn as_open(&self) -> OpenIndex<'_> {
+    /// The index.
+    pub fn as_open(&self) -> OpenIndex<'_> {
         // SAFETY: the index is open until this is dropped.
         unsafe { OpenIndex::new(self.index) }
     }
 
-    pub(super) fn pages(&self) -> Pages {
-        // SAFETY: the index is open until this is dropped; callers drop the pages before.
-        unsafe { Pages::of(self.index) }
+    /// The pages of the index.
+    pub fn pages(&self) -> Pages<'_> {
+        Pages::of(self.as_open(), &self.state)
+    }
+
+    /// The rows of the table that a snapshot sees, as for CREATE INDEX CONCURRENTLY: an index that was built
+    /// concurrently only has those.
+    pub fn table_rows(&self) -> TableScan<'_> {
+        // SAFETY: both are open until this is dropped. The description of the index is in the current memory
+        // context.
+        unsafe {
+            let info = pg_sys::BuildIndexInfo(self.index);
+            (*info).ii_Concurrent = true;
+            TableScan::new(self.table, self.index, info)
+        }
     }
 }
 
 impl Drop for InspectedIndex {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            let mode = if self.keeps_locks { pg_sys::NoLock } else { self.lock } as i32;
+            let mode = if self.keeps_locks { pg_sys::NoLock as pg_sys::LOCKMODE } else { self.lock.mode() };
             // SAFETY: `open` has opened both.
             unsafe {
                 pg_sys::AtEOXact_GUC(false, self.settings_level);
