@@ -10,7 +10,7 @@
 //! - [`estimate`]: how many rows a condition finds, and what a search costs
 //!
 //! The border to PostgreSQL itself is the crate `crates/pg_border`, which is called [`pg`] here.
-#![allow(unsafe_code, reason = "Postgres is C; every unsafe block says why it is sound")]
+#![forbid(unsafe_code)]
 
 mod estimate;
 mod exec;
@@ -20,7 +20,7 @@ mod sql;
 
 use pg_border as pg;
 
-pgrx::pg_module_magic!(name, version);
+pg::library::pg_library!(initialize);
 
 // The SQL surface, in order, for `cargo pgrx`. The Makefile joins the same files.
 pgrx::extension_sql_file!("../sql/conditions.sql", name = "conditions");
@@ -43,9 +43,8 @@ pgrx::extension_sql_file!("../sql/pairs.sql", name = "pairs", requires = ["trigg
 pgrx::extension_sql_file!("../sql/histogram.sql", name = "histogram", requires = ["pairs"]);
 pgrx::extension_sql_file!("../sql/differences.sql", name = "differences", requires = ["histogram"]);
 
-/// Called by PostgreSQL when it loads the library.
-#[pgrx::pg_guard]
-extern "C-unwind" fn _PG_init() {
+/// Called when PostgreSQL has loaded the library.
+fn initialize() {
     pg::backtrace::turn_off();
     plan::install_hooks();
     exec::near_join::register();

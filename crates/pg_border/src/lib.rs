@@ -31,6 +31,7 @@ pub mod inspected_index;
 pub mod interrupts;
 pub mod join_paths;
 mod join_tree;
+pub mod library;
 pub mod memory;
 pub mod node;
 pub mod node_structs;
