@@ -119,8 +119,8 @@ struct JoinCost {
     run: f64,
 }
 
-/// Before the first row, the whole inner side is read, and the outer side too if the processes share both. The
-/// rest grows with the outer rows.
+/// Before the first row, the whole inner side is read, and the outer side too if the processes share both.
+/// The rest grows with the outer rows.
 fn cost(sides: &Sides, paths: BySide<Path>, rows: f64, workers: Workers) -> JoinCost {
     let planned = sides.planned;
     let BySide([outer, inner]) = paths;
