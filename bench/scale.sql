@@ -55,9 +55,12 @@ BEGIN
     COMMIT;
 END $$;
 
--- The first scan of a new table reads its pages into shared buffers. Searches, which find theirs there, are compared with the second.
-SELECT format('CALL measure_scale(%s, ''%s'', ''EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT id FROM fingerprint WHERE hamming(si, 42) <= 6'')', :rows, what)
-FROM unnest('{a sequential scan,"a sequential scan, again"}'::text[]) AS what \gexec
+-- The first scan of a new table reads its pages into shared buffers. Searches, which find theirs there, are compared with the fastest
+-- of the next five.
+SELECT format('CALL measure_scale(%s, ''a sequential scan%s'', ''EXPLAIN (ANALYZE, TIMING OFF, BUFFERS, FORMAT json) SELECT id FROM fingerprint WHERE hamming(si, 42) <= 6'')', :rows, again)
+FROM unnest('{"",", again",", again",", again",", again",", again"}'::text[]) AS again \gexec
+DELETE FROM measured_scale AS slower USING measured_scale AS faster
+WHERE (slower.rows, slower.what) = (faster.rows, faster.what) AND (slower.spent, slower.number) > (faster.spent, faster.number);
 CALL measure_scale(:rows, 'index built', 'CREATE INDEX fingerprint_si ON fingerprint USING hamming (si)');
 INSERT INTO measured_scale (rows, what, unit, spent) SELECT :rows, 'index', 'MB', pg_relation_size(c) / 1048576.0 FROM to_regclass('fingerprint_si') AS c WHERE c IS NOT NULL;
 VACUUM (FREEZE, ANALYZE) fingerprint;
