@@ -4,7 +4,7 @@
 //! results. It has five parts, each of which uses only parts below it:
 //!
 //! - [`sql`]: the functions that users call, in files named after those in `sql/`, which declare them
-//! - [`exec`]: what the executor runs for us, the near join
+//! - [`exec`]: what the executor runs for us, the near join, and the clusters of a window
 //! - [`plan`]: what the planner does with conditions on distances, and the plan of a near join
 //! - [`index`]: the operator classes and the access method
 //! - [`estimate`]: how many rows a condition finds, and what a search costs

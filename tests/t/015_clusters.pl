@@ -128,9 +128,9 @@ for (1 .. 24)
 	my ($key, $code) = ((qw(id key))[ rand 2 ], (qw(si second))[ rand 2 ]);
 	my $call = sprintf("near_cluster(%s, %s, %d%s, '%s') OVER (%s ORDER BY %s)", $key, $code, rand 9, int(rand 2) ? sprintf(', second, %d', rand 9) : '',
 		(qw(leader connected))[ $_ % 2 ], int(rand 2) ? 'PARTITION BY part' : '', ('id', 'si, id')[ rand 2 ]);
-	# Long keys take so many rounds that a join first finds the rows that are near no other.
+	# Most of the first rows are keepers, so that a join first finds the rows that are near no other.
 	$call = 'near_cluster(key, si, 1) OVER (ORDER BY id)' if $_ == 2;
-	# In this order, the first rounds have a crowd, and the join comes when some later rows are decided.
+	# In this order, the first blocks have a crowd, and the join comes when some later rows are decided.
 	$call = 'near_cluster(key, si, 3) OVER (ORDER BY bit_count(si::bit(64)) > 3 OR id % 5 = 0, id)' if $_ == 4;
 	my %found = map { $_ => $node->safe_psql('postgres', "SET hash_mem_multiplier = 1; SET work_mem = '$_'; SELECT id, $call FROM windowed ORDER BY id") } '64kB', '300kB', '64MB';
 	ok($found{'64kB'} eq $found{'64MB'} && $found{'300kB'} eq $found{'64MB'}, "with little memory as with much: $call (seed $seed)");

@@ -1,5 +1,6 @@
 # If the temporary files of a near join or of near_cluster are truncated, the statement ends with an error, or returns
-# all rows unchanged. It never returns fewer rows, and never crashes.
+# all rows unchanged. It never returns fewer rows, and never crashes. The files of near_cluster grow with its rows, and
+# not with their square.
 
 use strict;
 use warnings;
@@ -38,6 +39,33 @@ for my $columns (sort keys %queries)
 	}
 	cmp_ok($ends{$columns}{error} // 0, '>', 0, 'an error for some');
 	is($ends{$columns}{whole}, 1, 'all rows without damage');
+}
+# Half of the rows are near others, in families that come later again and again, so that no part of the rows has most of
+# the keepers. The bytes in temporary files are counted, among which are those of PostgreSQL's own window. Of a few rows,
+# partitions are written once; of 30,000 rows and of four times as many, twice.
+$node->safe_psql('postgres', q{
+	CREATE TABLE family AS SELECT i AS id, CASE WHEN i % 2 = 0
+		THEN hashint8extended(abs(hashint8extended(i, 3)) % 15000, 11) # (1::bigint << (i % 61)::integer) ELSE hashint8extended(i, 7) END AS si
+	FROM generate_series(1, 120000) AS i;});
+
+sub bytes_of
+{
+	my ($rows, $key, $linkage) = @_;
+	my (undef, undef, $log) = run_psql($node, 'postgres', "SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET log_temp_files = 0; SET client_min_messages = log;
+		SELECT count(k) FROM (SELECT near_cluster($key, si, 3, '$linkage') OVER (ORDER BY id) AS k FROM family WHERE id <= $rows) AS c");
+	my $bytes = 0;
+	$bytes += $1 while $log =~ /temporary file: path .*, size (\d+)/g;
+	return $bytes;
+}
+
+for my $linkage ('leader', 'connected')
+{
+	my ($few, $many) = map { bytes_of($_, 'id', $linkage) } 30_000, 120_000;
+	cmp_ok($few, '>', 1_000_000, "$linkage: there are files");
+	cmp_ok($many, '<', 4.5 * $few, "four times as many rows take $many instead of $few bytes");
+	# A key is written once for its row and once for each row of the cluster, and by PostgreSQL.
+	my $wide = bytes_of(120_000, "repeat('k', 100) || id", $linkage);
+	cmp_ok($wide, '<', $many + 120_000 * 3 * 120, "and with keys of 105 bytes $wide");
 }
 unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal/, 'no crash');
 

@@ -114,6 +114,12 @@ impl RowStore {
         }
     }
 
+    /// An empty store for rows with the same columns.
+    pub fn of_same_columns(&self) -> Self {
+        // Bounded: a query has at most 1,664 columns.
+        Self::new(self.source, self.kept.clone())
+    }
+
     /// Removes all rows, and frees their memory.
     pub fn reset(&mut self) {
         *self = Self::new(self.source, std::mem::take(&mut self.kept));

@@ -51,7 +51,7 @@ impl RowFile {
 
     /// Adds words at the end.
     #[inline]
-    pub(super) fn write(&mut self, words: &[u64]) -> Result<(), SqlError> {
+    pub(crate) fn write(&mut self, words: &[u64]) -> Result<(), SqlError> {
         extend(&mut self.buffer, words)?;
         if self.buffer.len() >= WRITTEN {
             self.flush()?;
@@ -85,7 +85,7 @@ impl RowFile {
     }
 
     /// The place of the next row to read.
-    fn place(&self) -> u64 {
+    pub(crate) fn place(&self) -> u64 {
         self.words - self.unread - (self.buffer.len() - self.next) as u64
     }
 
@@ -166,6 +166,11 @@ impl SideFiles {
 
     pub(super) fn words(&self) -> u64 {
         self.files.iter().map(|(file, _)| file.words).sum()
+    }
+
+    /// The file, if there is one.
+    pub(super) fn into_file(mut self) -> Option<RowFile> {
+        self.files.pop().map(|(file, _)| file)
     }
 
     /// The place of the next row in the first file.

@@ -22,7 +22,7 @@ impl Default for MatchedSet {
 impl MatchedSet {
     /// Makes room for the first rows.
     #[inline]
-    pub(super) fn make_room(&mut self, rows: u64) -> Result<(), OutOfMemory> {
+    pub(crate) fn make_room(&mut self, rows: u64) -> Result<(), OutOfMemory> {
         if let Self::Own(words) = self {
             let needed = rows.div_ceil(64) as usize;
             if needed > words.len() {
@@ -52,7 +52,7 @@ impl MatchedSet {
     }
 
     /// Adds a row. Returns whether it is new.
-    pub(super) fn insert(&self, number: RecordNumber) -> bool {
+    pub(crate) fn insert(&self, number: RecordNumber) -> bool {
         let RecordNumber(row) = number;
         if self.contains(number) {
             return false;

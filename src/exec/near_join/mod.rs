@@ -7,7 +7,7 @@
 //! [`file`](mod@file), [`record`], [`summary`]) and are divided into [`partitions`], which the processes of a
 //! parallel plan share ([`shared`]). [`explain`] shows the work. What the planner has stored is in
 //! `src/plan/near_join/stored.rs`. The window function `near_cluster` keeps its rows in the same form,
-//! and [`self_join`](mod@self_join) finds those that are near each other.
+//! and [`self_join`] finds those that are near each other.
 
 mod batch;
 mod explain;
@@ -28,8 +28,9 @@ mod summary;
 mod work;
 
 pub(crate) use file::RowFile;
+pub(crate) use matched::MatchedSet;
 pub(crate) use node::register;
-pub(crate) use record::Record;
-pub(crate) use self_join::{NearRows, self_join};
+pub(crate) use record::{RecordFormat, RecordNumber};
+pub(crate) use self_join::{NearRows, SelfJoin};
 pub(crate) use side::{CodePlace, JoinSide};
 pub(crate) use summary::SideSummary;

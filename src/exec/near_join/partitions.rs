@@ -132,6 +132,12 @@ impl JoinPartitions {
         Ok(())
     }
 
+    /// The file of all inner rows, if there is one.
+    pub(super) fn into_inner_file(self) -> Option<RowFile> {
+        let [_, inner] = self.all.0;
+        inner.into_file()
+    }
+
     /// How the codes of the current partition were divided, and in which pass; `None` if they were not.
     pub(super) fn pass(&self) -> Option<(&PairDivision, usize)> {
         Some((self.plan.as_ref()?, self.divided.last()?.of.pass))

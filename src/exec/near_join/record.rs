@@ -11,7 +11,7 @@ pub(crate) struct RecordFormat {
     pub(super) codes: usize,
     /// Words of the columns of each row, if all rows have the same number.
     pub(super) columns: Option<usize>,
-    /// Whether rows have numbers. If not, all rows have codes.
+    /// Whether rows have numbers. If not, all rows have codes, which may consist of no words.
     pub(super) numbered: bool,
 }
 
@@ -23,12 +23,22 @@ pub(crate) struct Record<'a> {
     pub(super) number: RecordNumber,
     /// Empty if the row has no codes.
     pub(crate) codes: &'a [u64],
-    pub(super) columns: &'a [u64],
+    pub(crate) columns: &'a [u64],
     /// All words of the row.
     pub(super) words: &'a [u64],
 }
 
 impl RecordFormat {
+    /// For rows without numbers and codes, with columns of so many words if it is the same for all rows.
+    pub(crate) fn of_columns(columns: Option<usize>) -> Self {
+        Self { codes: 0, columns, numbered: false }
+    }
+
+    /// The format of the codes without columns.
+    pub(crate) fn without_columns(self) -> Self {
+        Self { columns: Some(0), ..self }
+    }
+
     /// The first word of a numbered row: its number, and whether it has codes.
     pub(super) fn head(RecordNumber(number): RecordNumber, is_coded: bool) -> u64 {
         number << 1 | u64::from(is_coded)

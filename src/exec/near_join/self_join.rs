@@ -8,80 +8,89 @@ use super::side::JoinSide;
 use super::spill::SpilledRows;
 use super::summary::SideSummary;
 use super::work::JoinWork;
+use crate::pg::error::temporary_file;
 use crate::pg::report::SqlError;
 use crate::pg::row_store::BatchRow;
 use crate::plan::near_join::{BySide, JoinKind, Side};
 use base::{Heartbeat, OutOfMemory};
-use hamming::clusters::{Forest, Linkage};
+use hamming::clusters::Forest;
 use hamming::near_pairs::{JoinSides, PairSink};
 
 /// What a join finds of rows, by their numbers.
 pub(crate) struct NearRows {
     /// The rows that are near another row.
     pub(crate) near: MatchedSet,
-    /// Which rows are connected, if that is of interest.
-    pub(crate) forest: Option<Forest>,
+    /// Which rows are connected.
+    pub(crate) forest: Forest,
 }
 
 impl NearRows {
-    pub(crate) fn new(rows: usize, linkage: Linkage) -> Result<Self, OutOfMemory> {
+    pub(crate) fn new(rows: usize) -> Result<Self, OutOfMemory> {
         let mut near = MatchedSet::default();
         near.make_room(rows as u64)?;
-        let forest = (linkage == Linkage::Connected).then(|| Forest::new(rows));
-        Ok(Self { near, forest: forest.transpose()? })
+        Ok(Self { near, forest: Forest::new(rows)? })
     }
 
     /// Adds a pair of near rows.
-    pub(crate) fn add(&mut self, [a, b]: [RecordNumber; 2]) {
-        if a.0 != b.0 && self.forest.as_mut().is_none_or(|forest| forest.connect(a.0 as u32, b.0 as u32)) {
+    fn add(&mut self, [a, b]: [RecordNumber; 2]) {
+        if a.0 != b.0 && self.forest.connect(a.0 as u32, b.0 as u32) {
             self.near.insert(a);
             self.near.insert(b);
         }
     }
 }
 
-/// Finds the near rows of a file. All of its rows have codes and no columns. The sides are for them.
-///
-/// The rows that memory has room for are joined with each other and with the rows behind them.
-pub(crate) fn self_join(
-    (file, summary): (RowFile, &SideSummary),
-    sides: &mut BySide<JoinSide>,
-    radii: &[u32],
-    heartbeat: &mut dyn Heartbeat,
-    found: &mut NearRows,
-) -> Result<(), SqlError> {
-    let codes = sides[Side::Inner].format().codes;
-    let files = BySide([SideFiles::default(), SideFiles::new(vec![(file, codes)])?]);
-    let rows = SpilledRows { files, summaries: BySide([summary.clone(), summary.clone()]) };
-    let mut partitions = JoinPartitions::new(JoinKind::Inner, radii, rows, sides, None)?;
-    let (mut work, mut joined_rows) = (JoinWork::default(), 0);
-    while partitions.next(sides, &mut work)? {
-        let passes = partitions.pass().map_or(1, |(division, _)| division.passes() as u64);
-        while partitions.load(Side::Inner, sides)? {
-            let next = partitions.place(Side::Inner);
-            loop {
-                heartbeat.progress(joined_rows as f64 / (passes * summary.coded) as f64);
-                let joined = sides.joined_codes()?;
-                let search = sides.search(&joined, radii, partitions.pass())?;
-                let (codes, [outer, inner]) = (sides.codes(&joined), &sides.0);
-                let (codes, outer) = match outer.count {
-                    0 => (JoinSides::among(codes[1]), inner),
-                    _ => (JoinSides::between(codes), outer),
-                };
-                search.all(
-                    codes,
-                    &mut || heartbeat.beat(),
-                    &mut SelfPairs { sides: [outer, inner], found },
-                )?;
-                if !partitions.load(Side::Outer, sides)? {
-                    break;
+/// A join of the rows of a file with each other.
+pub(crate) struct SelfJoin<'a> {
+    /// No rows, for the rows of the file.
+    pub(crate) sides: &'a mut BySide<JoinSide>,
+    pub(crate) radii: &'a [u32],
+    pub(crate) found: &'a mut NearRows,
+}
+
+impl SelfJoin<'_> {
+    /// Finds the near rows of a file. All of its rows have codes and no columns, and remain there.
+    ///
+    /// The rows that memory has room for are joined with each other and with the rows behind them.
+    pub(crate) fn run(
+        self,
+        file: RowFile,
+        summary: &SideSummary,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<RowFile, SqlError> {
+        let Self { sides, radii, found } = self;
+        let codes = sides[Side::Inner].format().codes;
+        let files = BySide([SideFiles::default(), SideFiles::new(vec![(file, codes)])?]);
+        let rows = SpilledRows { files, summaries: BySide([summary.clone(), summary.clone()]) };
+        let mut partitions = JoinPartitions::new(JoinKind::Inner, radii, rows, sides, None)?;
+        let mut work = JoinWork::default();
+        let mut joined_rows = 0;
+        while partitions.next(sides, &mut work)? {
+            let passes = partitions.pass().map_or(1, |(division, _)| division.passes() as u64);
+            while partitions.load(Side::Inner, sides)? {
+                let next = partitions.place(Side::Inner);
+                loop {
+                    heartbeat.progress(joined_rows as f64 / (passes * summary.coded) as f64);
+                    let joined = sides.joined_codes()?;
+                    let search = sides.search(&joined, radii, partitions.pass())?;
+                    let codes = sides.codes(&joined);
+                    let [outer, inner] = &sides.0;
+                    let (codes, outer) = match outer.count {
+                        0 => (JoinSides::among(codes[1]), inner),
+                        _ => (JoinSides::between(codes), outer),
+                    };
+                    let mut sink = SelfPairs { sides: [outer, inner], found };
+                    search.all(codes, &mut || heartbeat.beat(), &mut sink)?;
+                    if !partitions.load(Side::Outer, sides)? {
+                        break;
+                    }
                 }
+                partitions.read_from(Side::Inner, next)?;
+                joined_rows += sides[Side::Inner].count as u64;
             }
-            partitions.read_from(Side::Inner, next)?;
-            joined_rows += sides[Side::Inner].count as u64;
         }
+        partitions.into_inner_file().ok_or_else(temporary_file)
     }
-    Ok(())
 }
 
 /// Receives pairs of rows in memory.
@@ -102,10 +111,7 @@ impl PairSink for SelfPairs<'_> {
 
     fn wants(&mut self, outer: &[u32], inner: &[u32]) -> bool {
         let sides = self.sides.into_iter().zip([outer, inner]);
-        let mut rows = sides.flat_map(|(side, rows)| rows.iter().map(|&row| side.number(BatchRow(row))));
-        match &mut self.found.forest {
-            Some(forest) => forest.are_apart(rows.map(|row| row.0 as u32)),
-            None => rows.any(|row| !self.found.near.contains(row)),
-        }
+        let rows = sides.flat_map(|(side, rows)| rows.iter().map(|&row| side.number(BatchRow(row))));
+        self.found.forest.are_apart(rows.map(|row| row.0 as u32))
     }
 }

@@ -85,10 +85,18 @@ impl JoinSide {
         *self = Self::new(rows, self.numbered, codes.iter().map(|codes| codes.type_));
     }
 
+    /// How often codes are in memory: those of several conditions are joined for a search.
+    fn copies(&self) -> usize {
+        if self.codes.len() > 1 { 2 } else { 1 }
+    }
+
+    /// Bytes of memory that a row with codes and without columns takes, if it has a number.
+    pub(crate) fn bytes_of_coded_row(&self) -> usize {
+        (self.copies() * self.format().codes + 1) * size_of::<u64>() + BYTES_IN_BUCKETS
+    }
+
     pub(crate) fn bytes(&self) -> usize {
-        // The codes of several conditions are joined for a search.
-        let copies = if self.codes.len() > 1 { 2 } else { 1 };
-        let codes = copies * self.codes.iter().map(CodeList::bytes).sum::<usize>();
+        let codes = self.copies() * self.codes.iter().map(CodeList::bytes).sum::<usize>();
         let places = size_of_val(&self.places[..]) + size_of_val(&self.numbers[..]);
         self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
     }
@@ -147,12 +155,6 @@ impl JoinSide {
         RecordNumber(self.numbers.get(row as usize).copied().unwrap_or(self.first + u64::from(row)))
     }
 
-    /// The number of the last row.
-    pub(crate) fn last_number(&self) -> Option<u64> {
-        let last = self.rows.len().checked_sub(1)?;
-        Some(self.number(BatchRow(last as u32)).0)
-    }
-
     #[inline]
     pub(super) fn is_matched(&self, row: BatchRow) -> bool {
         self.has_match(self.number(row))
@@ -170,7 +172,7 @@ impl JoinSide {
     }
 
     /// The length of the codes of each condition; 0 if there are no codes.
-    pub(super) fn lengths(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = u32> {
         self.codes.iter().map(|list| list.bits().unwrap_or_default())
     }
 
@@ -222,7 +224,7 @@ impl JoinSide {
     }
 
     /// Writes all rows to a file, and removes them from memory.
-    pub(crate) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
+    pub(super) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
         let numbers = if self.numbered { size_of::<u64>() * self.rows.len() } else { 0 };
         summary.bytes += (self.bytes() + numbers) as u64;
         let format = self.format();
@@ -233,9 +235,14 @@ impl JoinSide {
             file.write_row(format, self.number(row), codes, self.rows.words_of(row))
         })?;
         summary.lengths = collect(self.lengths(), self.codes.len())?;
+        self.remove_all();
+        Ok(())
+    }
+
+    /// Removes all rows from memory. Later rows get the numbers after theirs.
+    pub(crate) fn remove_all(&mut self) {
         self.first += self.rows.len() as u64;
         self.clear();
-        Ok(())
     }
 
     /// Calls `take` for each row, with its codes one behind the other, which are empty if the row has none.

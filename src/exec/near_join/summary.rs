@@ -12,7 +12,7 @@ pub(crate) struct SideSummary {
     /// How many rows have codes.
     pub(crate) coded: u64,
     /// Bytes that the rows would take in memory.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// The length of the codes of each condition in bits; 0 if there are no codes.
     pub(crate) lengths: Vec<u32>,
     /// The code of the first row.
@@ -23,7 +23,7 @@ pub(crate) struct SideSummary {
 
 impl SideSummary {
     /// Notes the code of a row.
-    pub(super) fn note(&mut self, code: &[u64]) -> Result<(), OutOfMemory> {
+    pub(crate) fn note(&mut self, code: &[u64]) -> Result<(), OutOfMemory> {
         self.coded += 1;
         if self.first.is_empty() {
             self.first = collect(code.iter().copied(), code.len())?;

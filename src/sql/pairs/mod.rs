@@ -3,5 +3,4 @@
 mod blocks;
 mod clusters;
 mod error;
-mod keepers;
 mod window;

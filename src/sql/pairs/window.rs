@@ -1,7 +1,7 @@
 //! The window function `near_cluster`.
 
 use super::error;
-use super::keepers::{ClusterRows, Clustering, Radius, RowKeepers};
+use crate::exec::near_cluster::{ClusterForm, ClusterRadius, ClusterRows, KeeperKey, RowKeepers};
 use crate::pg::call::{Call, pg_functions};
 use crate::pg::code::CodeType;
 use crate::pg::encoding::to_utf8;
@@ -30,8 +30,8 @@ const SECOND_HINT: &str = "The default of second_radius is 30, for second codes 
 fn near_cluster(call: Call, mut partition: WindowPartition) -> Datum {
     let keepers = partition.state(|partition| keepers_of(partition).unwrap_or_report());
     let key = match keepers.next_key().unwrap_or_report() {
-        Some(key) => key.map(Value::datum),
-        None => partition.argument(KEY).map(Value::datum),
+        KeeperKey::Kept(key) => key.map(Value::datum),
+        KeeperKey::Own => partition.argument(KEY).map(Value::datum),
     };
     key.unwrap_or_else(|| call.null())
 }
@@ -47,15 +47,16 @@ fn keepers_of(partition: &mut WindowPartition) -> Result<RowKeepers, SqlError> {
     let rows = partition.rows();
     let rows = i32::try_from(rows).map_err(|_| error::too_many(rows, "codes"))?;
     // Bounded: at most two codes.
-    let (mut radii, mut arguments) = (vec![radius], vec![KEY, CODE]);
+    let mut radii = vec![radius];
+    let mut arguments = vec![KEY, CODE];
     if last > SECOND_RADIUS {
         radii.push(radius_of(partition, SECOND_RADIUS, "second_radius", Some(SECOND_HINT))?);
         arguments.push(SECOND_CODE);
     }
     let type_of = |&code: &i32| CodeType::of(partition.argument_type(code));
     let types = arguments[1..].iter().filter_map(type_of).collect();
-    let clustering = Clustering { linkage, types, radii, key };
-    let mut all = ClusterRows::new(&clustering);
+    let form = ClusterForm { linkage, types, radii, key };
+    let mut all = ClusterRows::new(&form);
     partition.each(&arguments, rows, |values| {
         check_for_interrupts();
         all.push(values[0], &values[1..])
@@ -69,7 +70,7 @@ fn radius_of(
     argument: i32,
     name: &'static str,
     hint: Option<&'static str>,
-) -> Result<Radius, SqlError> {
+) -> Result<ClusterRadius, SqlError> {
     let bits = partition.argument(argument).and_then(Value::as_integer);
-    bits.map(|bits| Radius { bits, name, hint }).ok_or_else(|| error::null_argument(name))
+    bits.map(|bits| ClusterRadius { bits, name, hint }).ok_or_else(|| error::null_argument(name))
 }

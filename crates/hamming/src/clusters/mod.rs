@@ -201,6 +201,13 @@ impl Forest {
         a != b
     }
 
+    /// Puts a row that is not connected into the tree of an earlier row.
+    pub fn attach(&mut self, row: u32, earlier: u32) {
+        debug_assert!(earlier < row, "no parent is behind");
+        debug_assert_eq!(self.parents[row as usize], row, "the row is not in a tree yet");
+        self.parents[row as usize] = earlier;
+    }
+
     /// Whether some of the rows are not connected.
     pub fn are_apart(&mut self, mut rows: impl Iterator<Item = u32>) -> bool {
         let Some(first) = rows.next().map(|row| self.root(row)) else { return false };
