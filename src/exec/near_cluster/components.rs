@@ -82,8 +82,8 @@ pub(super) fn divide(
     Ok(parts)
 }
 
-/// For each range of components, with the number of its rows, the place of its file. A file has at most `room`
-/// rows, unless one range has more or there would be too many files.
+/// For each range of components, with the number of its rows, the place of its file. A file has at most
+/// `room` rows, unless one range has more or there would be too many files.
 fn places_of_ranges(sizes: &[u64], room: usize) -> Result<Vec<usize>, SqlError> {
     let all: u64 = sizes.iter().sum();
     let room = (room as u64).max(all.div_ceil(memory::files() as u64 / 2));

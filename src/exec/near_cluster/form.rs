@@ -1,4 +1,4 @@
-//! What the rows of a window are clustered by: their codes with radii, the linkage, and the type of their keys.
+//! What the rows of a window are clustered by: codes with radii, the linkage, and the type of their keys.
 
 use crate::exec::near_join::JoinSide;
 use crate::pg::code::CodeType;

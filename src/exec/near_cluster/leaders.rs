@@ -1,9 +1,9 @@
 //! Finds the leaders among rows in files: each row's keeper is the first keeper that is near it.
 //!
 //! The rows are in one or more **parts**, such that no row is near a row of another part. Of a part, a
-//! **block** of as many rows as memory has room for is decided at a time. Later rows that are near a keeper of
-//! the block belong to the first such keeper, and the others remain open. No open row is near a keeper that
-//! is known, so what is open is decided in the same way.
+//! **block** of as many rows as memory has room for is decided at a time. Later rows that are near a keeper
+//! of the block belong to the first such keeper, and the others remain open. No open row is near a keeper
+//! that is known, so what is open is decided in the same way.
 //!
 //! ```text
 //!   NeedPart ◄────────────────────────────────┐
@@ -23,9 +23,9 @@
 //! keepers. If many blocks are left, a part is therefore divided by its connected
 //! [components](super::components), which also finds the rows that are near no other row. That takes as long
 //! as comparing the keepers of a few blocks. It is done at once if most rows of the first block are keepers,
-//! and otherwise after a few blocks, because a few keepers may have most of the rows in their clusters. A part
-//! with a single component is divided again after a few blocks, when the rows that connected it may have been
-//! decided.
+//! and otherwise after a few blocks, because a few keepers may have most of the rows in their clusters. A
+//! part with a single component is divided again after a few blocks, when the rows that connected it may have
+//! been decided.
 //!
 //! Cost: each row is read and written a few times, unless a component with many keepers takes many blocks. Of
 //! such a component with `n` rows, of which memory has room for `m`, `n * n / 2m` rows are read.

@@ -3,31 +3,31 @@
 //! # The states
 //!
 //! ```text
-//!                 in memory                            in files
+//!                in memory                         in files
 //!
-//!   push ────────► rows with codes and keys ─ no room ─► open rows: their codes   ◄─┐
-//!                                     ▲                  decisions: equal rows      │
-//!                                     │                  keys of all rows           │
-//!                                     └── further rows ─────────────────────────────┘
-//!   end              │                                    │ leader      │ connected
-//!                    ▼                                    ▼             ▼
-//!                  keepers of all codes                 LeaderSearch   ConnectedRows
-//!                    │                                    │ decisions   │ forest, decisions
-//!                    ▼                                    ▼             ▼
-//!                  the row of each row's keeper         the number of each row's keeper
-//!                    │                                    ▼
-//!                    │                                  keys of keepers, in the order of rows
-//!                    ▼                                    ▼
-//!   next_key ────► RowKeepers: the key of the keeper of one row after the other
+//!   push ──────► InMemory: rows, codes, keys ────► InFiles: open rows, decisions, keys
+//!                  │                    no room      │ leader         │ connected
+//!   end            │                                 ▼                ▼
+//!                  │                               LeaderSearch     ConnectedRows
+//!                  ▼                                 └───────┬────────┘
+//!                the keeper of each code                     ▼
+//!                  │                               the number of each row's keeper
+//!                  │                                 │
+//!                  │                                 ▼
+//!                  │                               the keys of keepers, in the order of rows
+//!                  ▼                                 ▼
+//!   next_key ──► RowKeepers: the key of the keeper of one row after the other
 //! ```
+//!
+//! After some rows have gone to files, further rows are collected in memory until they follow.
 //!
 //! Rows in files are known by their numbers. Codes and keys are in separate files, so that keys are written
 //! and read as often as they have to be and no more, whatever is done with the codes. Of rows in memory that
-//! have equal codes, only the first one goes to the open rows: it has the keeper of the others, which is noted
-//! as a [decision](super::decisions).
+//! have equal codes, only the first one goes to the open rows: it has the keeper of the others, which is
+//! noted as a [decision](super::decisions).
 //!
-//! Memory: the rows that are in memory at a time, and 4 bytes for each row of the partition, for the number of
-//! its keeper.
+//! Memory: the rows that are in memory at a time, and 4 bytes for each row of the partition, for the number
+//! of its keeper.
 
 use super::components::ConnectedRows;
 use super::decisions::Decisions;
