@@ -40,6 +40,18 @@ impl<'a> OpenIndex<'a> {
         unsafe { (*self.relation).rd_id }
     }
 
+    /// The number of the file of the index, which changes when the index is rebuilt. A rollback restores it.
+    pub fn file(self) -> Oid {
+        // SAFETY: the index is open.
+        unsafe { (*(*self.relation).rd_rel).relfilenode }
+    }
+
+    /// Whether the table is temporary.
+    pub fn is_temporary(self) -> bool {
+        // SAFETY: the index is open.
+        unsafe { (*(*self.relation).rd_rel).relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP }
+    }
+
     /// The number of key columns. Columns are counted from 0 here.
     pub fn columns(self) -> usize {
         // SAFETY: the index is open.

@@ -22,6 +22,11 @@ pub unsafe trait SharedByProcesses: Default + Sync + 'static {
     fn reset(&self);
 }
 
+// SAFETY: there is no value.
+unsafe impl SharedByProcesses for () {
+    fn reset(&self) {}
+}
+
 /// What the processes of a scan share. It may be kept, but not be used after the scan has ended.
 pub struct SharedOfScan<S> {
     shared: *const S,
