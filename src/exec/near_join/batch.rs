@@ -1,6 +1,6 @@
 //! The rows of both sides that are in memory and joined with each other.
 
-use super::side::JoinSide;
+use super::side::{CodePlace, JoinSide};
 use crate::pg::exec_node::{CurrentRow, ReturnedRow, RowEvaluation};
 use crate::pg::report::SqlError;
 use crate::pg::row_store::{BatchRow, RowStore};
@@ -54,6 +54,13 @@ impl JoinBatch {
                 PairSearch::between(self.codes(joined), radii, memory::widest_segment())
             }
         }
+    }
+
+    /// Reads the rows of some codes that are shown soon after.
+    #[inline]
+    pub(super) fn touch(&self, side: Side, codes: impl Iterator<Item = CodePlace>) {
+        let side = &self[side];
+        side.rows.touch(codes.map(|code| side.row(code)));
     }
 
     /// Makes an outer row and an inner row the current row. One of them may be missing.

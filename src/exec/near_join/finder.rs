@@ -13,6 +13,10 @@ use crate::plan::near_join::{BySide, Side, memory};
 use base::{Heartbeat, OutOfMemory, push};
 use hamming::near_pairs::{JoinSides, PairDivision, PairSearch, PairSink};
 
+/// Of how many pairs the rows are read at a time, before they are shown. The rows of a pair can be anywhere in
+/// memory, and processors can wait for some ten reads at the same time.
+const AHEAD: usize = 16;
+
 /// Finds pairs.
 #[derive(Default)]
 pub(super) struct PairFinder {
@@ -53,8 +57,14 @@ impl PairFinder {
 
     /// The next pair that was found.
     #[inline]
-    pub(super) fn next_pair(&mut self) -> Option<BySide<CodePlace>> {
+    pub(super) fn next_pair(&mut self, batch: &JoinBatch) -> Option<BySide<CodePlace>> {
         let &(outer, inner) = self.pairs.get(self.next)?;
+        if self.next.is_multiple_of(AHEAD) {
+            let end = self.pairs.len().min(self.next + AHEAD);
+            let pairs = &self.pairs[self.next..end];
+            batch.touch(Side::Outer, pairs.iter().map(|pair| CodePlace(pair.0)));
+            batch.touch(Side::Inner, pairs.iter().map(|pair| CodePlace(pair.1)));
+        }
         self.next += 1;
         Some(BySide([outer, inner].map(CodePlace)))
     }

@@ -158,7 +158,7 @@ impl NearJoin {
                 JoinState::NeedInner => self.load_inner()?,
                 JoinState::NeedOuter => self.load_outer(node)?,
                 JoinState::FindPairs => self.find_pairs(node)?,
-                JoinState::ReturnPairs => match finder.next_pair() {
+                JoinState::ReturnPairs => match finder.next_pair(test.batch) {
                     Some(pair) => {
                         has_row = output.pair(pair, &mut test);
                         JoinState::ReturnPairs
