@@ -207,8 +207,8 @@ sub with_parameters
 	my $near = "hamming(new.si, old.si) <= $radius";
 	$near .= " AND hamming(new.look, old.look) <= $look_radius" if $look;
 	$near .= ' AND new.tenant_id = old.tenant_id' if $has_tenants;
-	$sql =~ s/(\(id, keeper, si|new\.id, old\.id, new\.si|, id\), si)(?=[)\n])/my $columns = $1; "$columns, " . join ', ', map { ($columns =~ m{new} ? 'new.' : '') . $_ } 'look', 'tenant_id'/ge;
-	my $changed = ($sql =~ s/near_cluster\(id, si, 12\) OVER \(/near_cluster(id, si, $radius$look) OVER ($partition/g);
+	$sql =~ s/(\(id, keeper, si|new\.id, old\.id, new\.si|, id\),\s+si)(?=[)\n])/my $columns = $1; "$columns, " . join ', ', map { ($columns =~ m{new} ? 'new.' : '') . $_ } 'look', 'tenant_id'/ge;
+	my $changed = ($sql =~ s/near_cluster\(id, si, 12\)\s+OVER \(/near_cluster(id, si, $radius$look) OVER ($partition/g);
 	$changed += ($sql =~ s/hamming\(new\.si, old\.si\) <= 12/$near/g) if $sql =~ /JOIN/;
 	die "not as expected: $sql" if $changed != ($sql =~ /JOIN/ ? 2 : 1);
 	return $sql;
