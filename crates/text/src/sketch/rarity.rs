@@ -152,37 +152,58 @@ impl<'a> FeatureWeights<'a> {
 
     /// The resemblance of two texts by their sorted features, from 0 to 1; `None` if no feature has a weight.
     pub fn similarity(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<f64> {
-        let shared = self.sum(a, Some(b), heartbeat);
-        let either = self.sum(a, None, heartbeat) + self.sum(b, None, heartbeat) - shared;
-        (either > 0).then(|| shared as f64 / either as f64)
+        let sums = self.sums(a, b, heartbeat);
+        (sums.either() > 0).then(|| sums.shared as f64 / sums.either() as f64)
     }
 
     /// The containment of a text in another by their sorted features, from 0 to 1; `None` if no feature of
     /// the first has a weight.
     pub fn containment(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<f64> {
-        let [all, shared] = [self.sum(a, None, heartbeat), self.sum(a, Some(b), heartbeat)];
-        (all > 0).then(|| shared as f64 / all as f64)
+        let sums = self.sums(a, b, heartbeat);
+        (sums.of_a > 0).then(|| sums.shared as f64 / sums.of_a as f64)
     }
 
     /// What two texts have in common by their sorted features; `None` if no feature of one of them has a
     /// weight.
     pub fn in_common(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Option<WeightsInCommon> {
-        let shared = self.sum(a, Some(b), heartbeat);
-        let of_a = self.sum(a, None, heartbeat);
-        let of_b = self.sum(b, None, heartbeat);
-        let lighter = of_a.min(of_b);
+        let sums = self.sums(a, b, heartbeat);
+        let lighter = sums.of_a.min(sums.of_b);
         (lighter > 0).then(|| WeightsInCommon {
-            similarity: shared as f64 / (of_a + of_b - shared) as f64,
-            containment: shared as f64 / lighter as f64,
+            similarity: sums.shared as f64 / sums.either() as f64,
+            containment: sums.shared as f64 / lighter as f64,
         })
     }
 
-    /// The weight of sorted features: of all, or of those that are also among the others.
-    fn sum(&self, features: &[i64], others: Option<&[i64]>, heartbeat: &mut dyn Heartbeat) -> u64 {
-        let is_shared = |feature: &&i64| others.is_none_or(|others| others.binary_search(feature).is_ok());
+    /// Merges two sorted lists of features, and adds up their weights. Nothing depends on which of two
+    /// features is the smaller one, except numbers, so the processor need not guess it.
+    fn sums(&self, a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> WeightSums {
+        debug_assert!(a.is_sorted() && b.is_sorted());
+        let mut sums = WeightSums::default();
+        let mut at_a = 0;
+        let mut at_b = 0;
+        let mut steps = 0;
+        while at_a < a.len() && at_b < b.len() {
+            beat_every(STRIDE, steps, heartbeat);
+            steps += 1;
+            let is_of_a = a[at_a] <= b[at_b];
+            let is_of_b = b[at_b] <= a[at_a];
+            let weight = u64::from(self.of(a[at_a].min(b[at_b]) as u64));
+            sums.of_a += weight * u64::from(is_of_a);
+            sums.of_b += weight * u64::from(is_of_b);
+            sums.shared += weight * u64::from(is_of_a && is_of_b);
+            at_a += usize::from(is_of_a);
+            at_b += usize::from(is_of_b);
+        }
+        sums.of_a += self.sum(&a[at_a..], heartbeat);
+        sums.of_b += self.sum(&b[at_b..], heartbeat);
+        sums
+    }
+
+    /// The weight of features.
+    fn sum(&self, features: &[i64], heartbeat: &mut dyn Heartbeat) -> u64 {
         let of_part = |part: &[i64]| {
             heartbeat.beat();
-            part.iter().filter(is_shared).map(|&feature| u64::from(self.of(feature as u64))).sum::<u64>()
+            part.iter().map(|&feature| u64::from(self.of(feature as u64))).sum::<u64>()
         };
         features.chunks(STRIDE).map(of_part).sum()
     }
@@ -191,6 +212,22 @@ impl<'a> FeatureWeights<'a> {
     #[inline]
     pub(super) fn of(&self, feature: u64) -> u8 {
         self.cells[cell(feature)]
+    }
+}
+
+/// The weights of the features of two texts.
+#[derive(Clone, Copy, Debug, Default)]
+struct WeightSums {
+    of_a: u64,
+    of_b: u64,
+    /// The weight of the features that both have.
+    shared: u64,
+}
+
+impl WeightSums {
+    /// The weight of the features that either has.
+    fn either(&self) -> u64 {
+        self.of_a + self.of_b - self.shared
     }
 }
 
