@@ -3,9 +3,9 @@
 
 use super::path_cost::CostedPath;
 use crate::pg::catalog::oids::ExtensionOids;
-use crate::pg::catalog::ours::{is_ball, is_ours};
+use crate::pg::catalog::ours::is_ours;
 use crate::pg::code::CodeType;
-use crate::pg::code::constant::ConstantBall;
+use crate::pg::code::constant::{ConstantBall, is_ball};
 use crate::pg::node::Node;
 use crate::pg::planned_index::PlannedIndex;
 use crate::pg::planner::Planner;

@@ -9,7 +9,6 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{Array, FromDatum};
 use std::borrow::Cow;
 use std::ffi::CStr;
-use text::features::Scheme;
 
 /// Exports functions to PostgreSQL, each with the record that PostgreSQL needs to call it. The symbols begin
 /// with `simhash_pg_`, since the libraries of a server share their symbols. Each argument is an
@@ -121,13 +120,6 @@ impl<'a, T: UnboxDatum> Argument for Array<'a, T> {
     unsafe fn read(call: Call, place: usize) -> Self {
         // SAFETY: the argument is such an array and not NULL, as the caller promises.
         unsafe { Self::from_datum(call.datum(place), false).unwrap_unchecked() }
-    }
-}
-
-impl Argument for Scheme {
-    unsafe fn read(call: Call, place: usize) -> Self {
-        // SAFETY: the argument is a scheme's name, of type text and not NULL, as the caller promises.
-        unsafe { Utf8::read(call, place) }.parse().unwrap_or_report()
     }
 }
 

@@ -37,7 +37,7 @@ impl DatumLayout {
     }
 
     /// Whether the values have different lengths, as those of text.
-    pub(super) fn is_variable(self) -> bool {
+    pub(crate) fn is_variable(self) -> bool {
         self.length == -1
     }
 

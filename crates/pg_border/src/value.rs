@@ -1,10 +1,6 @@
 //! Values of SQL with their types.
 
-use super::catalog::ours::is_ball;
-use super::code::ball::{BitBall, HammingBall};
-use super::code::bits::Bits;
-use super::code::{CodeType, CodeValue};
-use super::varlena::{content, unpacked};
+use super::varlena::content;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{Array, FromDatum};
 use std::marker::PhantomData;
@@ -32,26 +28,6 @@ impl<'a> Value<'a> {
     /// The type of the value.
     pub fn type_(self) -> Oid {
         self.type_
-    }
-
-    /// The value as a code, if it is one.
-    pub fn as_code(self) -> Option<CodeValue<'a>> {
-        // SAFETY: the datum is of this type, as the caller of `new` has promised.
-        CodeType::of(self.type_).map(|codes| unsafe { CodeValue::new(codes, self.datum) })
-    }
-
-    /// The value, if it is a ball of fingerprints.
-    pub fn as_fingerprint_ball(self) -> Option<HammingBall> {
-        // SAFETY: the value was checked to be a ball.
-        is_ball(self.type_, CodeType::Bigint)
-            .then(|| unsafe { self.datum.cast_mut_ptr::<HammingBall>().read() })
-    }
-
-    /// The value, if it is a ball of strings of bits.
-    pub fn as_bit_ball(self) -> Option<BitBall<'a>> {
-        // SAFETY: the value was checked to be a ball. What is unpacked lives in the current memory context,
-        // which is that of the call or of the row.
-        is_ball(self.type_, CodeType::Bits).then(|| unsafe { BitBall::of(self.datum) })
     }
 
     /// The value, if its type is integer.
@@ -85,23 +61,6 @@ impl<'a> Value<'a> {
             pg_sys::INT4OID => Some((value as i32).into()),
             pg_sys::INT2OID => Some((value as i16).into()),
             _ => None,
-        }
-    }
-
-    /// Reads the string of bits, if the type is bit or bit varying. What has to be unpacked is freed at once,
-    /// since there may be such a value for each row of a table.
-    pub fn with_bits<R>(self, read: impl FnOnce(Bits<'_>) -> R) -> Option<R> {
-        if CodeType::of(self.type_) != Some(CodeType::Bits) {
-            return None;
-        }
-        // SAFETY: the type was checked. The copy is freed when nobody uses it any more.
-        unsafe {
-            let plain = unpacked(self.datum);
-            let result = read(Bits::of(plain));
-            if plain.value() != self.datum.value() {
-                pg_sys::pfree(plain.cast_mut_ptr());
-            }
-            Some(result)
         }
     }
 

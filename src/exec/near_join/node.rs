@@ -6,6 +6,7 @@ use super::reader::RowReader;
 use super::run::{JoinParts, NearJoin};
 use super::shared::{ARRAYS, COUNTERS, Sharing};
 use super::work::JoinWork;
+use crate::pg::code::CodeType;
 use crate::pg::exec_node::{
     self, ExecNode, ExecutingNode, NodeExplanation, NodePlan, NodeSetup, ReturnedRow, SharedNode,
 };
@@ -38,7 +39,9 @@ impl ExecNode for NearJoin {
         let mut radii = Vec::new();
         for ((codes, radius), &(_, type_)) in expressions.served(&stored).zip(&stored.near) {
             for side in Side::BOTH {
-                setup.code(side as usize, codes[side], type_);
+                let expr = codes[side];
+                assert_eq!(CodeType::of(expr.type_()), Some(type_), "an expression for codes returns codes");
+                setup.value(side as usize, expr);
             }
             // Bounded: as many as the query has conditions.
             radii.push(setup.integer(radius));

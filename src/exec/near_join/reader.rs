@@ -1,6 +1,7 @@
 //! Reads rows from both children of a join, and evaluates their codes.
 
 use super::batch::JoinBatch;
+use crate::pg::code::CodeValue;
 use crate::pg::exec_node::{ExecutingNode, Integer, RowEvaluation};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
@@ -59,7 +60,8 @@ impl RowReader {
                 break;
             };
             evaluation.reset();
-            let codes = if self.gives_codes { evaluation.codes(side as usize, row) } else { &[] };
+            let values = if self.gives_codes { evaluation.values(side as usize, row) } else { &[] };
+            let Some(codes) = CodeValue::all(values) else { unreachable!("the expressions return codes") };
             to.push(row, codes)?;
             to.make_room()?;
         }

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 
 /// A function of the extension. If others may create functions in the schema, they can take its name: a
 /// function that is not in C is not ours.
-pub(super) fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option<Oid> {
+pub(crate) fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option<Oid> {
     // SAFETY: pointer and length belong to `args`.
     let args = unsafe { pg_sys::buildoidvector(args.as_ptr(), args.len() as i32) };
     let keys = [name.as_ptr().into(), args.into(), namespace.into(), pg_sys::Datum::null()];
@@ -16,14 +16,14 @@ pub(super) fn find_function(namespace: Oid, name: &CStr, args: &[Oid]) -> Option
 }
 
 /// An operator of the extension, whose function must be in C.
-pub(super) fn find_operator(namespace: Oid, name: &CStr, left: Oid, right: Oid) -> Option<Oid> {
+pub(crate) fn find_operator(namespace: Oid, name: &CStr, left: Oid, right: Oid) -> Option<Oid> {
     let keys = [name.as_ptr().into(), left.into(), right.into(), namespace.into()];
     let operator = find(pg_sys::SysCacheIdentifier::OPERNAMENSP, pg_sys::Anum_pg_operator_oid, keys);
     operator.filter(|&operator| is_in_c(function_of(operator), |_| true))
 }
 
 /// The result type of a function.
-pub(super) fn result_of(function: Oid) -> Oid {
+pub(crate) fn result_of(function: Oid) -> Oid {
     // SAFETY: the function looks a function up.
     unsafe { pg_sys::get_func_rettype(function) }
 }

@@ -1,9 +1,8 @@
-//! Reads the catalog: our functions, operators and types.
+//! Reads the catalog: functions, operators and types.
 
 pub mod families;
-mod lookup;
-pub mod oids;
+pub(crate) mod lookup;
 pub mod operator_classes;
 pub mod ours;
-pub mod sketch_oids;
-pub mod strategy;
+
+pub use crate::extension::{oids, sketch_oids, strategy};

@@ -3,18 +3,12 @@
 //! Everybody who may declare an operator, an operator class or a support function can name our functions in
 //! it, with types that the functions do not expect.
 
-use crate::code::CodeType;
 use pgrx::pg_sys::{self, Datum, Oid, SysCacheIdentifier};
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 
 /// The OID of the language C, which is fixed in PostgreSQL's catalog.
 const C_LANGUAGE: u32 = 13;
-
-/// Whether a type is the type of balls of these codes.
-pub fn is_ball(type_: Oid, codes: CodeType) -> bool {
-    is_read_by(type_, codes.kind().ball_input)
-}
 
 /// An answer of [`is_ours`].
 struct Answer {

@@ -1,13 +1,13 @@
 //! Rows of children and of stores as the current row of a node, and the expressions that are evaluated for
 //! it.
 
-use crate::code::{CodeType, CodeValue};
 use crate::executor::{holds, projected, reset, value, virtual_row};
 use crate::memory::in_memory;
 use crate::report::SqlError;
 use crate::row_store::{BatchRow, RowSource, RowStore, StorableRow};
+use crate::value::Value;
 use crate::varlena::unpacked;
-use pgrx::pg_sys::{Datum, ExprContext, ExprState, MemoryContext, ProjectionInfo, TupleTableSlot};
+use pgrx::pg_sys::{Datum, ExprContext, ExprState, MemoryContext, Oid, ProjectionInfo, TupleTableSlot};
 use std::marker::PhantomData;
 
 /// A row of a child, which lives until the next row is requested.
@@ -50,11 +50,13 @@ pub struct Integer(pub(super) usize);
 #[derive(Clone, Copy)]
 pub struct Qual(pub(super) usize);
 
-/// An expression that returns a code.
-pub(super) struct CodeExpression {
+/// An expression that is evaluated for the rows of a child.
+pub(super) struct ChildExpression {
     pub(super) child: usize,
     pub(super) state: *mut ExprState,
-    pub(super) codes: CodeType,
+    pub(super) type_: Oid,
+    /// Whether its values have different lengths, and may be compressed.
+    pub(super) is_variable: bool,
 }
 
 /// Evaluates expressions for a row.
@@ -68,11 +70,11 @@ pub struct RowEvaluation {
     pub(super) output: *mut TupleTableSlot,
     /// Null if the node returns `output` as it is.
     pub(super) projection: *mut ProjectionInfo,
-    pub(super) codes: Vec<CodeExpression>,
+    pub(super) expressions: Vec<ChildExpression>,
     pub(super) integers: Vec<*mut ExprState>,
     pub(super) quals: Vec<*mut ExprState>,
-    /// The codes of the last row. Their lifetime is that of the row.
-    pub(super) values: Vec<CodeValue<'static>>,
+    /// The values of the expressions for the last row. Their lifetime is that of the row.
+    pub(super) values: Vec<Value<'static>>,
     /// The versions of the stores whose rows are shown; 0 if none are.
     pub(super) shown: [u64; MOST_CHILDREN],
     /// Whether expressions are evaluated for the row that is shown.
@@ -111,9 +113,9 @@ impl RowEvaluation {
         self.quals[place].is_null()
     }
 
-    /// Evaluates the codes of a child's row. There are none if one of them is NULL.
-    pub fn codes(&mut self, child: usize, row: ChildRow<'_>) -> &[CodeValue<'_>] {
-        assert_eq!(row.source, self.source_of(child), "a row has the codes of its child");
+    /// Evaluates the expressions for a child's row. There are no values if one of them is NULL.
+    pub fn values(&mut self, child: usize, row: ChildRow<'_>) -> &[Value<'_>] {
+        assert_eq!(row.source, self.source_of(child), "expressions are evaluated for rows of their child");
         self.shown = [0; MOST_CHILDREN];
         self.values.clear();
         let columns = row.first..row.first + row.values.len();
@@ -124,17 +126,17 @@ impl RowEvaluation {
             values[columns.clone()].copy_from_slice(row.values);
             nulls[columns.clone()].copy_from_slice(row.nulls);
             (*self.context).ecxt_scantuple = self.row;
-            for expression in self.codes.iter().filter(|expression| expression.child == child) {
-                let Some(code) = value(expression.state, self.context) else {
+            for expression in self.expressions.iter().filter(|expression| expression.child == child) {
+                let Some(value) = value(expression.state, self.context) else {
                     self.values.clear();
                     break;
                 };
-                let code = if expression.codes.is_integer() {
-                    code
+                let value = if expression.is_variable {
+                    in_memory(self.memory_of_row(), || unpacked(value))
                 } else {
-                    in_memory(self.memory_of_row(), || unpacked(code))
+                    value
                 };
-                self.values.push(CodeValue::new(expression.codes, code));
+                self.values.push(Value::new(value, expression.type_));
             }
             // Columns that are not kept are NULL from now on.
             nulls[columns].fill(true);

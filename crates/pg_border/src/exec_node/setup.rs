@@ -1,9 +1,8 @@
 //! What a node prepares when it begins.
 
 use super::plan::NodePlan;
-use super::rows::{CodeExpression, Integer, MOST_CHILDREN, Qual, RowEvaluation};
+use super::rows::{ChildExpression, Integer, MOST_CHILDREN, Qual, RowEvaluation};
 use super::{Child, ExecutingNode};
-use crate::code::CodeType;
 use crate::datum::DatumLayout;
 use crate::executor::columns;
 use crate::node::{Node, Nodes};
@@ -62,7 +61,7 @@ impl ExecutingNode {
             row,
             output: row,
             projection,
-            codes: Vec::new(),
+            expressions: Vec::new(),
             integers: Vec::new(),
             quals: Vec::new(),
             values: Vec::new(),
@@ -108,13 +107,14 @@ impl<'a> NodeSetup<'a> {
         self.layouts = layouts_of(self.plan.columns());
     }
 
-    /// Prepares an expression that returns a code of this type for rows of a child.
-    pub fn code(&mut self, child: usize, expr: Node, codes: CodeType) {
-        assert_eq!(CodeType::of(expr.type_()), Some(codes), "an expression for codes returns codes");
+    /// Prepares an expression that is evaluated for each row of a child.
+    pub fn value(&mut self, child: usize, expr: Node) {
         let parent = self.parent();
+        let type_ = expr.type_();
+        let is_variable = DatumLayout::of(type_).is_variable();
         // SAFETY: the expression belongs to the plan of the node.
         let state = unsafe { pg_sys::ExecInitExpr(expr.pointer().cast(), parent) };
-        self.node.evaluation.codes.push(CodeExpression { child, state, codes });
+        self.node.evaluation.expressions.push(ChildExpression { child, state, type_, is_variable });
     }
 
     /// Prepares an expression without columns that returns an integer.

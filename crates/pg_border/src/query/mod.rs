@@ -1,7 +1,6 @@
 //! Runs queries with the rights of the calling user.
 
-pub mod code_column;
-pub mod corpus;
+pub use crate::extension::{code_column, corpus};
 
 use super::report::SqlError;
 use super::varlena::c_string;
@@ -41,8 +40,8 @@ pub fn prevent_if_read_only(command: &CStr) {
 const BATCH_BYTES: usize = 4 << 20;
 
 /// A cursor of a query that only reads. It sees the same rows as the calling query.
-struct QueryCursor {
-    portal: pg_sys::Portal,
+pub(crate) struct QueryCursor {
+    pub(crate) portal: pg_sys::Portal,
     batch: *mut pg_sys::SPITupleTable,
     /// The rows of the current batch.
     rows: usize,
@@ -52,7 +51,7 @@ impl QueryCursor {
     /// # Safety
     /// SPI must be connected, and stay connected; the plan must be for a query that returns rows and has no
     /// parameters.
-    unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {
+    pub(crate) unsafe fn open(plan: pg_sys::SPIPlanPtr) -> Self {
         // SAFETY: as the caller promises.
         let portal = unsafe {
             pg_sys::SPI_cursor_open(std::ptr::null(), plan, std::ptr::null_mut(), std::ptr::null(), true)
@@ -80,7 +79,7 @@ impl QueryCursor {
 
     /// Calls `take` for each row. The memory in which it runs is freed after each row. At most `most` rows
     /// are fetched at once; fewer if they are large, as rows with values that a view computes.
-    fn each_row(
+    pub(crate) fn each_row(
         mut self,
         most: i64,
         mut take: impl FnMut(QueryRow<'_>) -> Result<(), SqlError>,
@@ -107,14 +106,14 @@ impl QueryCursor {
 
 /// A row of a cursor.
 #[derive(Clone, Copy)]
-struct QueryRow<'a> {
+pub(crate) struct QueryRow<'a> {
     tuple: &'a pg_sys::HeapTupleData,
     columns: pg_sys::TupleDesc,
 }
 
 impl<'a> QueryRow<'a> {
     /// The value of a column, counted from 1; `None` if it is NULL.
-    fn value(self, column: i32) -> Option<pg_sys::Datum> {
+    pub(crate) fn value(self, column: i32) -> Option<pg_sys::Datum> {
         let tuple = (&raw const *self.tuple).cast_mut();
         let mut is_null = false;
         // SAFETY: it is a row with these columns. SPI returns NULL for a column that does not exist.
@@ -126,7 +125,7 @@ impl<'a> QueryRow<'a> {
     ///
     /// # Safety
     /// The column must be of type text.
-    unsafe fn text(self, column: i32) -> Option<&'a [u8]> {
+    pub(crate) unsafe fn text(self, column: i32) -> Option<&'a [u8]> {
         let text = self.value(column)?.cast_mut_ptr();
         // SAFETY: the value is a text, as the caller promises. Its memory is freed after this row.
         Some(unsafe { pgrx::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(text)) })

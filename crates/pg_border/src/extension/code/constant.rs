@@ -2,10 +2,15 @@
 
 use super::CodeType;
 use super::ball::HammingBall;
-use crate::catalog::ours::is_ball;
+use crate::catalog::ours::is_read_by;
 use crate::node::{Node, Passed, VARIABLE_LENGTH};
 use crate::value::Value;
 use pgrx::pg_sys::{self, Datum, Oid};
+
+/// Whether a type is the type of balls of these codes.
+pub fn is_ball(type_: Oid, codes: CodeType) -> bool {
+    is_read_by(type_, codes.kind().ball_input)
+}
 
 /// A ball that is a constant of a query.
 pub struct ConstantBall<'p> {

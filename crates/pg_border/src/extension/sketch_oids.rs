@@ -1,9 +1,9 @@
 //! The OIDs of the functions on sketches.
 
-use super::families::{function_of, operator_in};
-use super::lookup::{find_function, result_of};
-use super::ours::is_ours;
 use super::strategy::MATCHES;
+use crate::catalog::families::{function_of, operator_in};
+use crate::catalog::lookup::{find_function, result_of};
+use crate::catalog::ours::is_ours;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use text::sketch::threshold::Measure;
 

@@ -1,8 +1,8 @@
 //! Input, output and receive functions of PostgreSQL's own types.
 
-use super::call::{Argument, Call};
-use super::code::bits::Bits;
-use super::varlena::c_string;
+use crate::call::{Argument, Call};
+use crate::extension::code::bits::Bits;
+use crate::varlena::c_string;
 use pgrx::direct_function_call_as_datum;
 use pgrx::pg_sys::{self, Datum, StringInfo};
 use std::ffi::CStr;

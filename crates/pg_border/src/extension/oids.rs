@@ -1,10 +1,10 @@
 //! The OIDs of the extension's functions, operators and types.
 
-use super::families::operator_in;
-use super::lookup::{find_function, find_operator, result_of};
 use super::sketch_oids::SketchOids;
 use super::strategy::WITHIN_BALL;
-use crate::code::CodeType;
+use crate::catalog::families::operator_in;
+use crate::catalog::lookup::{find_function, find_operator, result_of};
+use crate::extension::code::CodeType;
 use pgrx::pg_sys::{self, Oid};
 use std::cell::Cell;
 

@@ -1,9 +1,9 @@
 //! The values of a sketch, an array of type bigint[].
 
-use super::call::Call;
-use super::error;
-use super::interrupts::check_for_interrupts;
-use super::report::{self, SqlError, UnwrapOrReport};
+use crate::call::Call;
+use crate::error;
+use crate::interrupts::check_for_interrupts;
+use crate::report::{self, SqlError, UnwrapOrReport};
 use base::{OutOfMemory, collect};
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;
 use pgrx::{Array, FromDatum, pg_sys};

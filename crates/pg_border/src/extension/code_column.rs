@@ -5,13 +5,14 @@
 //! expressions of a view, and the policies of row-level security. The casts of codes and texts are
 //! PostgreSQL's own, because the types of these columns are checked first, and the table is locked.
 
-use super::{QueryCursor, QueryRow};
-use crate::code::list::CodeList;
-use crate::code::{CodeType, CodeValue};
 use crate::encoding::{for_message, type_name};
 use crate::error;
+use crate::extension::code::CodeType;
+use crate::extension::code::list::CodeList;
 use crate::open_index::ColumnType;
+use crate::query::{QueryCursor, QueryRow};
 use crate::report::SqlError;
+use crate::value::Value;
 use pgrx::pg_sys;
 use pgrx::spi::Spi;
 use std::ffi::{CStr, CString};
@@ -103,7 +104,8 @@ impl CodeRow<'_> {
     /// Adds the code to a list of codes of the column's type.
     pub fn push_code(&self, codes: &mut CodeList) -> Result<(), SqlError> {
         // SAFETY: the query casts the column to this type, and skips NULLs.
-        self.0.value(CODE).map_or(Ok(()), |code| codes.push(unsafe { CodeValue::new(self.1, code) }))
+        let code = self.0.value(CODE).map(|code| unsafe { Value::new(code, self.1.oid()) });
+        code.and_then(Value::as_code).map_or(Ok(()), |code| codes.push(code))
     }
 
     /// The text, in the encoding of the database.

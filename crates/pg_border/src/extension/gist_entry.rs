@@ -3,14 +3,15 @@
 //! Another operator class may name our functions for another type, whose values they would read as
 //! fingerprints. So a key is only read after the index has been checked.
 
-use super::call::{Argument, Call, Returned, allocate};
-use super::catalog::ours::{is_ball, is_read_by};
-use super::code::CodeType;
-use super::code::ball::HammingBall;
-use super::encoding::quoted;
-use super::error;
-use super::open_index::OpenIndex;
-use super::report::{SqlError, UnwrapOrReport, report};
+use crate::call::{Argument, Call, Returned, allocate};
+use crate::catalog::ours::is_read_by;
+use crate::encoding::quoted;
+use crate::error;
+use crate::extension::code::CodeType;
+use crate::extension::code::ball::HammingBall;
+use crate::extension::code::constant::is_ball;
+use crate::open_index::OpenIndex;
+use crate::report::{SqlError, UnwrapOrReport, report};
 use base::collect;
 use hamming_index::BoundingBox;
 use pgrx::pg_sys::errcodes::PgSqlErrorCode as Code;

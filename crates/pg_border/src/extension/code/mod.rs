@@ -6,14 +6,15 @@ pub mod centers;
 pub mod constant;
 mod gist_key;
 pub mod list;
+mod values;
 
 use crate::call::allocate;
+use crate::value::Value;
 use ball::{BitBall, HammingBall};
 use bits::Bits;
 use hamming::code;
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::CStr;
-use std::marker::PhantomData;
 
 /// The type of a code: a line of [`KINDS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,7 @@ impl CodeType {
     }
 
     /// The type of codes with this OID, if there is one.
+    #[inline]
     pub fn of(type_: Oid) -> Option<Self> {
         Self::ALL.into_iter().find(|codes| codes.kind().types.contains(&type_))
     }
@@ -152,31 +154,41 @@ impl CodeType {
     }
 }
 
-/// A value that is a code, with its type.
+/// A value that is a code.
 #[derive(Clone, Copy)]
-pub struct CodeValue<'a> {
-    codes: CodeType,
-    datum: Datum,
-    life: PhantomData<&'a Datum>,
-}
+#[repr(transparent)]
+pub struct CodeValue<'a>(Value<'a>);
 
 impl<'a> CodeValue<'a> {
-    /// # Safety
-    /// The datum must be of this type, not NULL, and live as long as the lifetime says.
-    pub(crate) unsafe fn new(codes: CodeType, datum: Datum) -> Self {
-        Self { codes, datum, life: PhantomData }
+    /// The values as codes, if all of them are.
+    #[inline]
+    pub fn all<'b>(values: &'b [Value<'a>]) -> Option<&'b [Self]> {
+        let are_codes = values.iter().all(|value| CodeType::of(value.type_()).is_some());
+        // SAFETY: the struct has the layout of a value, and the types were checked.
+        are_codes.then(|| unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
     }
 
     /// The type of the code.
+    #[inline]
     pub fn codes(self) -> CodeType {
-        self.codes
+        match CodeType::of(self.0.type_()) {
+            Some(codes) => codes,
+            None => unreachable!("the type of a code has been checked"),
+        }
     }
 
     /// The code.
     #[inline]
     pub fn read(self) -> Code<'a> {
-        // SAFETY: the datum is of this type, as the caller of `new` has promised.
-        unsafe { self.codes.read(self.datum) }
+        // SAFETY: the value is of this type.
+        unsafe { self.codes().read(self.0.datum()) }
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The value as a code, if it is one.
+    pub fn as_code(self) -> Option<CodeValue<'a>> {
+        CodeType::of(self.type_()).map(|_| CodeValue(self))
     }
 }
 

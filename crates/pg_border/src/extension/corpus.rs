@@ -1,8 +1,8 @@
 //! Runs a user's query that returns the documents of a corpus: keys and texts.
 
-use super::QueryCursor;
 use crate::encoding::type_name;
 use crate::node_structs::elements;
+use crate::query::QueryCursor;
 use crate::report::{SqlError, quote, report};
 use crate::value::Value;
 use crate::varlena::c_string;
