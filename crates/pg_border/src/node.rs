@@ -6,7 +6,7 @@
 //! is read cell by cell and never borrowed as a slice, so it may be changed during an iteration.
 
 use super::catalog::families::strategy_in;
-use super::node_structs::Tagged;
+use super::node_structs::{Tagged, Unchanged};
 use pgrx::pg_sys::{self, Datum, NodeTag, Oid};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
@@ -42,7 +42,7 @@ impl<'p> Node<'p> {
     }
 
     /// The node that a reference points to.
-    pub fn of<T: Tagged>(node: &'p T) -> Self {
+    pub(super) fn of<T: Tagged>(node: &'p T) -> Self {
         Self(NonNull::from(node).cast(), PhantomData)
     }
 
@@ -57,7 +57,13 @@ impl<'p> Node<'p> {
     }
 
     /// The node as the struct `T`, if it has the tag of `T`.
-    pub fn cast<T: Tagged>(self) -> Option<&'p T> {
+    pub fn cast<T: Unchanged>(self) -> Option<&'p T> {
+        self.as_struct()
+    }
+
+    /// The node as the struct `T`, if it has the tag of `T`. The border must not change the struct while it
+    /// has the reference.
+    pub(super) fn as_struct<T: Tagged>(self) -> Option<&'p T> {
         // SAFETY: a node's tag names its struct.
         (self.tag() == T::TAG).then(|| unsafe { self.0.cast().as_ref() })
     }
@@ -318,8 +324,8 @@ impl<'p> Nodes<'p> {
     }
 
     /// The nodes that are `T`.
-    pub fn all<T: Tagged + 'p>(self) -> impl Iterator<Item = &'p T> {
-        self.iter().filter_map(Node::cast)
+    pub(super) fn all<T: Tagged + 'p>(self) -> impl Iterator<Item = &'p T> {
+        self.iter().filter_map(Node::as_struct)
     }
 
     /// The pointer to the list, which is null for the empty list.

@@ -45,6 +45,31 @@ tagged!(
     Var T_Var,
 );
 
+/// A struct that nobody changes while the planner lends it, so that references to it can be given away.
+pub trait Unchanged: Tagged {}
+
+macro_rules! unchanged {
+    ($($node:ident),* $(,)?) => {
+        $(impl Unchanged for pg_sys::$node {})*
+    };
+}
+unchanged!(
+    ArrayExpr,
+    BooleanTest,
+    CaseExpr,
+    CaseWhen,
+    CoalesceExpr,
+    Const,
+    FuncExpr,
+    MinMaxExpr,
+    NullTest,
+    OpExpr,
+    PlaceHolderVar,
+    RelabelType,
+    ScalarArrayOpExpr,
+    Var,
+);
+
 /// The cells of a list of nodes. A null pointer is the empty list (NIL).
 ///
 /// # Safety

@@ -10,7 +10,7 @@ impl<'p> Path<'p> {
     /// often; `None` for other paths.
     pub fn with_ctid(self, planner: Planner<'p>, searches: f64) -> Option<NewPath<'p>> {
         let node = self.node();
-        let copy: *mut pg_sys::Path = if let Some(index) = node.cast::<pg_sys::IndexPath>() {
+        let copy: *mut pg_sys::Path = if let Some(index) = node.as_struct::<pg_sys::IndexPath>() {
             let copy = planner.make::<pg_sys::IndexPath>();
             *copy = *index;
             if copy.path.pathtype == NodeTag::T_IndexOnlyScan {
@@ -22,7 +22,7 @@ impl<'p> Path<'p> {
             std::ptr::from_mut(copy).cast()
         } else {
             let copy = planner.make::<pg_sys::BitmapHeapPath>();
-            *copy = *node.cast::<pg_sys::BitmapHeapPath>()?;
+            *copy = *node.as_struct::<pg_sys::BitmapHeapPath>()?;
             std::ptr::from_mut(copy).cast()
         };
         // SAFETY: the path has a relation, which is the table of the index. Nobody else has a pointer to the
