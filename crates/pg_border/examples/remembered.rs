@@ -1,10 +1,10 @@
 //! An access method whose indexes are in the memory of the session, as an example of what `pg_border` is for.
-//! It contains no unsafe code, except for what every library exports.
 //!
 //! `tests/t/041_toy_access_method.pl` loads it into a server. An index is on a column of type integer of a
 //! temporary table, which no other session sees and which ends with the session, and serves `=`. PostgreSQL
 //! stores nothing of it but the file, which is empty and whose number identifies the entries: a rollback of
 //! TRUNCATE or REINDEX brings the old file back, and with it the old entries.
+#![forbid(unsafe_code)]
 
 use pg_border::access_method::{
     AccessMethod, BuiltIndex, DeadRowCheck, IndexOptions, IndexPages, IndexRow, Properties, RemovedRows,
@@ -23,14 +23,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CStr;
 
-/// What the library exports. Macros write the unsafe attributes of these symbols.
-mod exports {
-    #![allow(unsafe_code, reason = "every library exports these symbols")]
-    use super::*;
-
-    pg_library!(initialize);
-    pg_functions!(remembered_handler);
-}
+pg_library!(initialize);
+pg_functions!(remembered_handler);
 
 fn initialize() {
     OPTIONS.register();

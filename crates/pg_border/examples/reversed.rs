@@ -1,5 +1,5 @@
 //! A node of a plan that returns the rows of a table in reverse order, as an example of what `pg_border` is
-//! for. It contains no unsafe code, except for what every library exports.
+//! for.
 //!
 //! `tests/t/040_toy_node.pl` loads it into a server. With `SET toy.reverse = on`, each table is read by the
 //! node:
@@ -8,6 +8,7 @@
 //!    of ours.
 //! 2. If the planner chooses it, [`CustomPath::plan`] makes a node of the plan.
 //! 3. The executor runs the node, which implements [`ExecNode`]. It keeps all rows in memory.
+#![forbid(unsafe_code)]
 
 use pg_border::custom_path::{ChosenPath, CustomPath, CustomPathParts, PlannedNode};
 use pg_border::exec_node::{
@@ -21,18 +22,7 @@ use pg_border::row_store::{BatchRow, RowStore, StorableRow};
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
 use std::ffi::CStr;
 
-/// What the library exports. A macro writes the unsafe attributes of these symbols.
-mod exports {
-    #![allow(unsafe_code, reason = "every library exports these symbols")]
-
-    pgrx::pg_module_magic!();
-
-    /// Called by PostgreSQL when it loads the library.
-    #[pgrx::pg_guard]
-    extern "C-unwind" fn _PG_init() {
-        super::initialize();
-    }
-}
+pg_border::library::pg_library!(initialize);
 
 /// Whether tables are read by the node.
 static REVERSE: GucSetting<bool> = GucSetting::<bool>::new(false);
