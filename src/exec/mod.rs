@@ -2,7 +2,9 @@
 //!
 //! - [`near_cluster`]: the clusters of a window's rows
 //! - [`near_join`]: the node that joins two relations by distance
+//! - [`rows`]: what both have in memory and in files
 #![forbid(unsafe_code)]
 
 pub(crate) mod near_cluster;
 pub(crate) mod near_join;
+mod rows;

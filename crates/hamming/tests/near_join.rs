@@ -1,7 +1,7 @@
 //! The parts of the near join that need no PostgreSQL, above all for miri: its sets of matched rows, and the
 //! records in its files.
 #![forbid(unsafe_code)]
-#![allow(missing_docs, reason = "the modules belong to another crate")]
+#![allow(missing_docs, dead_code, reason = "the modules belong to another crate")]
 
 use matched::MatchedSet;
 use proptest::prelude::*;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-#[path = "../../../src/exec/near_join/matched.rs"]
+#[path = "../../../src/exec/rows/matched.rs"]
 mod matched;
-#[path = "../../../src/exec/near_join/record.rs"]
+#[path = "../../../src/exec/rows/record.rs"]
 mod record;
 
 /// Stands for the border to PostgreSQL, which has the words of a shared set in memory of the server.

@@ -258,7 +258,7 @@ impl RowStore {
     }
 
     /// Reads a word of each of some rows, so that they are in the processor's cache when they are shown soon
-    /// after. These reads do not wait for each other, unlike those of rows that are shown one after the other.
+    /// after. These reads do not wait for each other, unlike those of rows that are shown one by one.
     #[inline]
     pub fn touch(&self, rows: impl Iterator<Item = BatchRow>) {
         let mut read = 0;

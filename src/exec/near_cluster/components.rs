@@ -6,7 +6,8 @@
 
 use super::form::ClusterForm;
 use super::open_rows::OpenRows;
-use crate::exec::near_join::{NearRows, RecordNumber, SelfJoin};
+use crate::exec::near_join::{NearRows, SelfJoin};
+use crate::exec::rows::RecordNumber;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, Side, memory};
@@ -31,11 +32,11 @@ impl ConnectedRows {
     ) -> Result<Self, SqlError> {
         let OpenRows { file, mut summary } = rows;
         let mut found = NearRows::new(count)?;
-        let mut sides = BySide::of(|_| form.open_rows(&summary.lengths));
+        let sides = BySide::of(|_| form.open_rows(&summary.lengths));
         summary.bytes = summary.coded * sides[Side::Inner].bytes_of_coded_row() as u64;
         let radii = form.radii.iter().map(|radius| radius.bits as u32);
         let radii: Vec<u32> = collect(radii, form.radii.len())?;
-        let join = SelfJoin { sides: &mut sides, radii: &radii, found: &mut found };
+        let join = SelfJoin { sides, radii: &radii, found: &mut found };
         let file = join.run(file, &summary, heartbeat)?;
         Ok(Self { rows: OpenRows { file, summary }, found })
     }

@@ -1,6 +1,6 @@
 //! The keepers that are known of rows in files.
 
-use crate::exec::near_join::{RecordFormat, RecordNumber, RowFile};
+use crate::exec::rows::{RecordFormat, RecordNumber, RowFile};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use hamming::clusters::Forest;

@@ -1,6 +1,6 @@
 //! What the rows of a window are clustered by: codes with radii, the linkage, and the type of their keys.
 
-use crate::exec::near_join::JoinSide;
+use crate::exec::rows::JoinSide;
 use crate::pg::code::CodeType;
 use crate::pg::code::list::CodeList;
 use crate::pg::report::SqlError;

@@ -6,7 +6,7 @@
 //! load to which its place belongs. So each key is written once for itself, and once for each row that has
 //! it, whatever the number of loads.
 
-use crate::exec::near_join::{MatchedSet, RecordFormat, RecordNumber, RowFile};
+use crate::exec::rows::{MatchedSet, RecordFormat, RecordNumber, RowFile};
 use crate::pg::error::temporary_file;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;

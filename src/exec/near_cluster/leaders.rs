@@ -34,7 +34,7 @@ use super::components::divide;
 use super::decisions::Decisions;
 use super::form::ClusterForm;
 use super::open_rows::OpenRows;
-use crate::exec::near_join::JoinSide;
+use crate::exec::rows::JoinSide;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::row_store::BatchRow;

@@ -1,6 +1,6 @@
 //! Rows whose keepers are not known yet, in a file.
 
-use crate::exec::near_join::{JoinSide, RecordFormat, RecordNumber, RowFile, SideSummary};
+use crate::exec::rows::{JoinSide, RecordFormat, RecordNumber, RowFile, SideSummary};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::memory;

@@ -35,7 +35,7 @@ use super::form::ClusterForm;
 use super::keys::{KeyFile, RowKeepers};
 use super::leaders::LeaderSearch;
 use super::open_rows::OpenRows;
-use crate::exec::near_join::{CodePlace, JoinSide};
+use crate::exec::rows::{CodePlace, JoinSide};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::progress::Reporter;
 use crate::pg::report::SqlError;

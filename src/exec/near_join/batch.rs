@@ -1,6 +1,6 @@
 //! The rows of both sides that are in memory and joined with each other.
 
-use super::side::{CodePlace, JoinSide};
+use crate::exec::rows::{CodePlace, JoinSide};
 use crate::pg::exec_node::{CurrentRow, ReturnedRow, RowEvaluation};
 use crate::pg::report::SqlError;
 use crate::pg::row_store::{BatchRow, RowStore};
@@ -8,29 +8,66 @@ use crate::plan::near_join::{BySide, Side, StoredJoin, memory};
 use base::OutOfMemory;
 use hamming::code::CodeSlice;
 use hamming::near_pairs::{PairDivision, PairSearch};
+use std::ops::{Index, IndexMut};
 
 /// Outer rows, and the inner rows with which they are joined.
-pub(super) type JoinBatch = BySide<JoinSide>;
+pub(super) struct JoinBatch {
+    sides: BySide<JoinSide>,
+}
+
+impl Index<Side> for JoinBatch {
+    type Output = JoinSide;
+
+    #[inline]
+    fn index(&self, side: Side) -> &JoinSide {
+        &self.sides[side]
+    }
+}
+
+impl IndexMut<Side> for JoinBatch {
+    #[inline]
+    fn index_mut(&mut self, side: Side) -> &mut JoinSide {
+        &mut self.sides[side]
+    }
+}
 
 impl JoinBatch {
     pub(super) fn new(stored: &StoredJoin, rows: BySide<RowStore>) -> Self {
         let mut rows = rows.0.into_iter();
-        Self::of(|side| {
+        Self::of_sides(BySide::of(|side| {
             let types = stored.near.iter().map(|&(_, codes)| codes);
             let rows = rows.next().unwrap_or_else(RowStore::of_nothing);
             JoinSide::new(rows, stored.kind.notes_matches(side), types)
-        })
+        }))
+    }
+
+    pub(super) fn of_sides(sides: BySide<JoinSide>) -> Self {
+        Self { sides }
+    }
+
+    /// The outer and the inner side.
+    pub(super) fn sides(&self) -> &[JoinSide; 2] {
+        &self.sides.0
+    }
+
+    pub(super) fn sides_mut(&mut self) -> &mut [JoinSide; 2] {
+        &mut self.sides.0
+    }
+
+    /// Removes all rows.
+    pub(super) fn clear(&mut self) {
+        self.sides_mut().iter_mut().for_each(JoinSide::clear);
     }
 
     /// Raises the error of `hamming` if the codes of the two sides have different lengths.
     pub(super) fn check(&mut self) -> Result<(), SqlError> {
-        let Self([outer, inner]) = self;
+        let [outer, inner] = self.sides_mut();
         outer.check(inner)
     }
 
     /// The joined codes of each side, if there are several conditions.
     pub(super) fn joined_codes(&self) -> Result<BySide<Vec<u64>>, OutOfMemory> {
-        let Self([outer, inner]) = self;
+        let [outer, inner] = self.sides();
         Ok(BySide([outer.joined_codes()?, inner.joined_codes()?]))
     }
 

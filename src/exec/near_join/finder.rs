@@ -6,15 +6,15 @@
 
 use super::batch::JoinBatch;
 use super::output::{JoinOutput, RowTest};
-use super::side::CodePlace;
 use super::work::{Count, JoinWork};
+use crate::exec::rows::CodePlace;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::plan::near_join::{BySide, Side, memory};
 use base::{Heartbeat, OutOfMemory, push};
 use hamming::near_pairs::{JoinSides, PairDivision, PairSearch, PairSink};
 
-/// Of how many pairs the rows are read at a time, before they are shown. The rows of a pair can be anywhere in
-/// memory, and processors can wait for some ten reads at the same time.
+/// Of how many pairs the rows are read at a time, before they are shown. The rows of a pair can be anywhere
+/// in memory, and processors can wait for some ten reads at the same time.
 const AHEAD: usize = 16;
 
 /// Finds pairs.

@@ -5,8 +5,8 @@
 //! which it identifies by the TID or the whole row among these columns.
 
 use super::batch::JoinBatch;
-use super::side::CodePlace;
 use super::work::{Count, JoinWork};
+use crate::exec::rows::CodePlace;
 use crate::pg::exec_node::{CurrentRow, Qual, RowEvaluation};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::row_store::BatchRow;

@@ -8,13 +8,10 @@
 //! parallel plan take tasks in turn.
 
 use super::batch::JoinBatch;
-use super::file::{RowFile, SideFiles};
-use super::record::Record;
 use super::shared::Sharing;
-use super::side::JoinSide;
 use super::spill::SpilledRows;
-use super::summary::SideSummary;
 use super::work::{Count, JoinWork};
+use crate::exec::rows::{JoinSide, Record, RowFile, SideFiles, SideSummary};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, JoinKind, Side, memory};
@@ -82,7 +79,7 @@ impl JoinPartitions {
             partitions.plan(radii, &summaries, batch)?;
         }
         partitions.add_tasks(both_have_codes)?;
-        batch.0.iter_mut().for_each(JoinSide::clear);
+        batch.clear();
         Ok(partitions)
     }
 
@@ -278,7 +275,7 @@ impl JoinPartitions {
 
     /// Reads the next unmatched rows of a side, when all partitions have been joined.
     pub(super) fn load_unmatched(&mut self, side: Side, batch: &mut JoinBatch) -> Result<bool, SqlError> {
-        batch.0.iter_mut().for_each(JoinSide::clear);
+        batch.clear();
         self.read(side, batch, memory::of_load())?;
         Ok(!batch[side].rows.is_empty())
     }

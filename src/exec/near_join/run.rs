@@ -31,9 +31,9 @@
 //!
 //! In memory, a batch has met all inner rows when its pairs have been found, so its unmatched outer rows are
 //! returned at once, and the unmatched inner rows after the last batch. In files, a row may be matched in any
-//! partition of any pass. So its match is noted in a [set](super::matched), and unmatched rows are read from
-//! the files again when the last partition has been joined. A semi join returns an outer row after the search
-//! of the batch in which it found its first match.
+//! partition of any pass. So its match is noted in a [set](crate::exec::rows::MatchedSet), and unmatched rows
+//! are read from the files again when the last partition has been joined. A semi join returns an outer row
+//! after the search of the batch in which it found its first match.
 //!
 //! # The phases of a shared join
 //!
@@ -58,9 +58,9 @@ use super::output::{JoinOutput, RowTest};
 use super::partitions::JoinPartitions;
 use super::reader::{ReadLimit, RowReader};
 use super::shared::Sharing;
-use super::side::JoinSide;
 use super::spill::Spill;
 use super::work::{Count, JoinWork};
+use crate::exec::rows::JoinSide;
 use crate::pg::exec_node::{ExecutingNode, ReturnedRow};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
@@ -253,7 +253,7 @@ impl NearJoin {
         match &mut self.partitions {
             Some(partitions) => _ = partitions.load(Side::Outer, batch)?,
             None => {
-                let [outer, inner] = &mut batch.0;
+                let [outer, inner] = batch.sides_mut();
                 // A row whose code was refused may be left out; the other side shows whether that is an
                 // error.
                 reader.gives_codes &= inner.has_codes();
@@ -285,7 +285,7 @@ impl NearJoin {
         let test = RowTest { batch, evaluation: node.evaluation(), work: &mut self.work };
         let is_found = self.finder.find(output, test)?;
         let of_files = self.partitions.as_ref().map_or(0, JoinPartitions::bytes);
-        let rows: usize = batch.0.iter().map(JoinSide::taken).sum();
+        let rows: usize = batch.sides().iter().map(JoinSide::taken).sum();
         self.work.peak(Count::Memory, (rows + self.finder.bytes() + of_files) as u64);
         Ok(if is_found { JoinState::ReturnPairs } else { JoinState::ReturnMatches })
     }

@@ -1,13 +1,10 @@
 //! Finds the near pairs among the rows of a file, by a join of the file with itself.
 
-use super::file::{RowFile, SideFiles};
-use super::matched::MatchedSet;
+use super::batch::JoinBatch;
 use super::partitions::JoinPartitions;
-use super::record::RecordNumber;
-use super::side::JoinSide;
 use super::spill::SpilledRows;
-use super::summary::SideSummary;
 use super::work::JoinWork;
+use crate::exec::rows::{JoinSide, MatchedSet, RecordNumber, RowFile, SideFiles, SideSummary};
 use crate::pg::error::temporary_file;
 use crate::pg::report::SqlError;
 use crate::pg::row_store::BatchRow;
@@ -43,7 +40,7 @@ impl NearRows {
 /// A join of the rows of a file with each other.
 pub(crate) struct SelfJoin<'a> {
     /// No rows, for the rows of the file.
-    pub(crate) sides: &'a mut BySide<JoinSide>,
+    pub(crate) sides: BySide<JoinSide>,
     pub(crate) radii: &'a [u32],
     pub(crate) found: &'a mut NearRows,
 }
@@ -59,34 +56,35 @@ impl SelfJoin<'_> {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<RowFile, SqlError> {
         let Self { sides, radii, found } = self;
-        let codes = sides[Side::Inner].format().codes;
+        let mut batch = JoinBatch::of_sides(sides);
+        let codes = batch[Side::Inner].format().codes;
         let files = BySide([SideFiles::default(), SideFiles::new(vec![(file, codes)])?]);
         let rows = SpilledRows { files, summaries: BySide([summary.clone(), summary.clone()]) };
-        let mut partitions = JoinPartitions::new(JoinKind::Inner, radii, rows, sides, None)?;
+        let mut partitions = JoinPartitions::new(JoinKind::Inner, radii, rows, &mut batch, None)?;
         let mut work = JoinWork::default();
         let mut joined_rows = 0;
-        while partitions.next(sides, &mut work)? {
+        while partitions.next(&batch, &mut work)? {
             let passes = partitions.pass().map_or(1, |(division, _)| division.passes() as u64);
-            while partitions.load(Side::Inner, sides)? {
+            while partitions.load(Side::Inner, &mut batch)? {
                 let next = partitions.place(Side::Inner);
                 loop {
                     heartbeat.progress(joined_rows as f64 / (passes * summary.coded) as f64);
-                    let joined = sides.joined_codes()?;
-                    let search = sides.search(&joined, radii, partitions.pass())?;
-                    let codes = sides.codes(&joined);
-                    let [outer, inner] = &sides.0;
+                    let joined = batch.joined_codes()?;
+                    let search = batch.search(&joined, radii, partitions.pass())?;
+                    let codes = batch.codes(&joined);
+                    let [outer, inner] = batch.sides();
                     let (codes, outer) = match outer.count {
                         0 => (JoinSides::among(codes[1]), inner),
                         _ => (JoinSides::between(codes), outer),
                     };
                     let mut sink = SelfPairs { sides: [outer, inner], found };
                     search.all(codes, &mut || heartbeat.beat(), &mut sink)?;
-                    if !partitions.load(Side::Outer, sides)? {
+                    if !partitions.load(Side::Outer, &mut batch)? {
                         break;
                     }
                 }
                 partitions.read_from(Side::Inner, next)?;
-                joined_rows += sides[Side::Inner].count as u64;
+                joined_rows += batch[Side::Inner].count as u64;
             }
         }
         partitions.into_inner_file().ok_or_else(temporary_file)

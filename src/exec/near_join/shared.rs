@@ -2,9 +2,8 @@
 //!
 //! [`run`](super::run) describes the phases of the barrier.
 
-use super::file::RowFile;
-use super::matched::MatchedSet;
 use super::work::{Count, JoinWork};
+use crate::exec::rows::{MatchedSet, RowFile};
 use crate::pg::exec_node::SharedNode;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{JoinKind, Side};

@@ -2,10 +2,9 @@
 //! parallel plan share the join.
 
 use super::batch::JoinBatch;
-use super::file::{RowFile, SideFiles};
 use super::reader::{ReadLimit, RowReader};
 use super::shared::{ROWS, SUMMARY, Sharing};
-use super::summary::SideSummary;
+use crate::exec::rows::{RowFile, SideFiles, SideSummary};
 use crate::pg::exec_node::ExecutingNode;
 use crate::pg::report::SqlError;
 use crate::plan::near_join::{BySide, JoinKind, Side, memory};

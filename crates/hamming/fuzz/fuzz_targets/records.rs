@@ -6,7 +6,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use record::{Record, RecordFormat, RecordNumber};
 
-#[path = "../../../../src/exec/near_join/record.rs"]
+#[path = "../../../../src/exec/rows/record.rs"]
 mod record;
 
 #[derive(Arbitrary, Debug)]

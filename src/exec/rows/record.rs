@@ -8,11 +8,11 @@ pub(crate) struct RecordNumber(pub(crate) u64);
 #[derive(Clone, Copy)]
 pub(crate) struct RecordFormat {
     /// Words of all codes of a row, if it has codes.
-    pub(super) codes: usize,
+    pub(crate) codes: usize,
     /// Words of the columns of each row, if all rows have the same number.
-    pub(super) columns: Option<usize>,
+    pub(crate) columns: Option<usize>,
     /// Whether rows have numbers. If not, all rows have codes, which may consist of no words.
-    pub(super) numbered: bool,
+    pub(crate) numbered: bool,
 }
 
 /// A row in a file: if rows are numbered, a word with its number and a bit that says whether it has codes; a
@@ -20,12 +20,12 @@ pub(crate) struct RecordFormat {
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'a> {
     /// 0 if rows are not numbered.
-    pub(super) number: RecordNumber,
+    pub(crate) number: RecordNumber,
     /// Empty if the row has no codes.
     pub(crate) codes: &'a [u64],
     pub(crate) columns: &'a [u64],
     /// All words of the row.
-    pub(super) words: &'a [u64],
+    pub(crate) words: &'a [u64],
 }
 
 impl RecordFormat {
@@ -40,13 +40,13 @@ impl RecordFormat {
     }
 
     /// The first word of a numbered row: its number, and whether it has codes.
-    pub(super) fn head(RecordNumber(number): RecordNumber, is_coded: bool) -> u64 {
+    pub(crate) fn head(RecordNumber(number): RecordNumber, is_coded: bool) -> u64 {
         number << 1 | u64::from(is_coded)
     }
 
     /// The first row of these words and the words behind it; `None` if the row is not complete.
     #[inline(always)]
-    pub(super) fn split(self, words: &[u64]) -> Option<(Record<'_>, &[u64])> {
+    pub(crate) fn split(self, words: &[u64]) -> Option<(Record<'_>, &[u64])> {
         let head = if self.numbered { *words.first()? } else { 1 };
         let codes = if head & 1 == 0 { 0 } else { self.codes };
         let before = usize::from(self.numbered);

@@ -18,7 +18,7 @@ pub(crate) struct SideSummary {
     /// The code of the first row.
     first: Vec<u64>,
     /// The bits in which codes differ from the first code.
-    pub(super) varying: Vec<u64>,
+    pub(crate) varying: Vec<u64>,
 }
 
 impl SideSummary {
@@ -36,13 +36,13 @@ impl SideSummary {
     }
 
     /// Words of the codes of a row; 0 if there are no codes.
-    pub(super) fn words_of_codes(&self) -> usize {
+    pub(crate) fn words_of_codes(&self) -> usize {
         let widths = self.lengths.iter().map(|&length| CodeCutter::new(length).width());
         if self.coded == 0 { 0 } else { widths.sum() }
     }
 
     /// Writes the summary to a file that other processes can read.
-    pub(super) fn write(&self, mut file: RowFile) -> Result<(), SqlError> {
+    pub(crate) fn write(&self, mut file: RowFile) -> Result<(), SqlError> {
         let mut words = Vec::new();
         let lengths = self.lengths.iter().map(|&length| length.into());
         let lengths: Vec<u64> = collect(lengths, self.lengths.len())?;
@@ -57,7 +57,7 @@ impl SideSummary {
     }
 
     /// Reads the summary that another process has written.
-    pub(super) fn read(mut file: RowFile) -> Result<Self, SqlError> {
+    pub(crate) fn read(mut file: RowFile) -> Result<Self, SqlError> {
         let (format, mut summary) =
             (RecordFormat { codes: 0, columns: None, numbered: true }, Self::default());
         file.read_from(0)?;
@@ -78,7 +78,7 @@ impl SideSummary {
     }
 
     /// Adds the summary of other rows.
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         if self.first.len() != other.first.len() {
             let kept = if self.first.is_empty() { other } else { return };
             *self = Self { coded: self.coded + kept.coded, bytes: self.bytes + kept.bytes, ..kept };
@@ -90,7 +90,7 @@ impl SideSummary {
     }
 
     /// The bits in which not all codes of the two sides are equal. All codes have the same length.
-    pub(super) fn varying_of([one, other]: [&Self; 2]) -> Vec<u64> {
+    pub(crate) fn varying_of([one, other]: [&Self; 2]) -> Vec<u64> {
         let varying = one.varying.iter().zip(&other.varying);
         let firsts = one.first.iter().zip(&other.first);
         // Bounded: a code.

@@ -21,7 +21,7 @@ pub(crate) struct RowFile {
     next: usize,
     is_written: bool,
     /// The number of words written.
-    pub(super) words: u64,
+    pub(crate) words: u64,
     /// The number of words that were not read yet.
     unread: u64,
 }
@@ -33,18 +33,18 @@ impl RowFile {
     }
 
     /// A file that is written. It is removed when it is dropped, unless it was exported.
-    pub(super) fn of(file: TempFile) -> Self {
+    pub(crate) fn of(file: TempFile) -> Self {
         Self { file, buffer: Vec::new(), next: 0, is_written: false, words: 0, unread: 0 }
     }
 
     /// A file that another process has written.
-    pub(super) fn of_written(file: TempFile) -> Result<Self, SqlError> {
+    pub(crate) fn of_written(file: TempFile) -> Result<Self, SqlError> {
         let words = file.words()?;
         Ok(Self { is_written: true, words, ..Self::of(file) })
     }
 
     /// Closes the file. Other processes can read it from now on.
-    pub(super) fn export(mut self) -> Result<(), SqlError> {
+    pub(crate) fn export(mut self) -> Result<(), SqlError> {
         self.flush()?;
         self.file.export()
     }
@@ -147,46 +147,46 @@ impl RowFile {
 /// The files of a side: one, or one from each process of a parallel plan. With each file comes the number of
 /// words of a row's codes.
 #[derive(Default)]
-pub(super) struct SideFiles {
+pub(crate) struct SideFiles {
     files: Vec<(RowFile, usize)>,
     /// The file that is being read.
     current: usize,
 }
 
 impl SideFiles {
-    pub(super) fn new(files: Vec<(RowFile, usize)>) -> Result<Self, SqlError> {
+    pub(crate) fn new(files: Vec<(RowFile, usize)>) -> Result<Self, SqlError> {
         let mut files = Self { files, current: 0 };
         files.read_from(0)?;
         Ok(files)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.files.len()
     }
 
-    pub(super) fn words(&self) -> u64 {
+    pub(crate) fn words(&self) -> u64 {
         self.files.iter().map(|(file, _)| file.words).sum()
     }
 
     /// The file, if there is one.
-    pub(super) fn into_file(mut self) -> Option<RowFile> {
+    pub(crate) fn into_file(mut self) -> Option<RowFile> {
         self.files.pop().map(|(file, _)| file)
     }
 
     /// The place of the next row in the first file.
-    pub(super) fn place(&self) -> u64 {
+    pub(crate) fn place(&self) -> u64 {
         self.files.first().map_or(0, |(file, _)| file.place())
     }
 
     /// Prepares to read from a place in the first file.
-    pub(super) fn read_from(&mut self, place: u64) -> Result<(), SqlError> {
+    pub(crate) fn read_from(&mut self, place: u64) -> Result<(), SqlError> {
         self.current = 0;
         self.files.first_mut().map_or(Ok(()), |(file, _)| file.read_from(place))
     }
 
     /// Calls `take` for each row that ends in the next block. Returns whether there was a block.
     #[inline]
-    pub(super) fn read_block(
+    pub(crate) fn read_block(
         &mut self,
         format: RecordFormat,
         mut take: impl FnMut(Record<'_>) -> Result<(), SqlError>,

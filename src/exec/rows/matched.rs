@@ -35,7 +35,7 @@ impl MatchedSet {
     }
 
     /// Removes all rows, but keeps the room for them.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if let Self::Own(words) = self {
             words.iter_mut().for_each(|word| *word.get_mut() = 0);
         }

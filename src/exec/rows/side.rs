@@ -34,9 +34,9 @@ pub(crate) struct JoinSide {
     /// For numbered rows from a file: their numbers.
     numbers: Vec<u64>,
     /// For other rows: the number of the first row.
-    pub(super) first: u64,
+    pub(crate) first: u64,
     /// Which rows of the side are matched, if the join has to note that.
-    pub(super) matched: MatchedSet,
+    pub(crate) matched: MatchedSet,
     /// The most bytes that the rows have taken.
     most: usize,
     /// Why a code could not be added. It becomes an error only if the other side has a code.
@@ -78,7 +78,7 @@ impl JoinSide {
     }
 
     /// Frees the memory, and forgets the length of the codes and all matches.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         let mut rows = std::mem::replace(&mut self.rows, RowStore::of_nothing());
         rows.reset();
         let codes = std::mem::take(&mut self.codes);
@@ -102,7 +102,7 @@ impl JoinSide {
     }
 
     /// Bytes of memory that the side takes. It keeps the memory of the most rows that it has had.
-    pub(super) fn taken(&self) -> usize {
+    pub(crate) fn taken(&self) -> usize {
         self.most.max(self.bytes())
     }
 
@@ -123,7 +123,7 @@ impl JoinSide {
     }
 
     /// Makes room to note matches of the rows, if the join has to.
-    pub(super) fn make_room(&mut self) -> Result<(), OutOfMemory> {
+    pub(crate) fn make_room(&mut self) -> Result<(), OutOfMemory> {
         let rows = if self.numbered { self.first + self.rows.len() as u64 } else { 0 };
         debug_assert!(
             self.numbers.is_empty(),
@@ -156,18 +156,18 @@ impl JoinSide {
     }
 
     #[inline]
-    pub(super) fn is_matched(&self, row: BatchRow) -> bool {
+    pub(crate) fn is_matched(&self, row: BatchRow) -> bool {
         self.has_match(self.number(row))
     }
 
     /// Whether a row is noted as matched.
     #[inline]
-    pub(super) fn has_match(&self, number: RecordNumber) -> bool {
+    pub(crate) fn has_match(&self, number: RecordNumber) -> bool {
         self.numbered && self.matched.contains(number)
     }
 
     /// Notes a match, if the join has to. Returns whether it is the first one of the row.
-    pub(super) fn note_match(&self, row: BatchRow) -> bool {
+    pub(crate) fn note_match(&self, row: BatchRow) -> bool {
         !self.numbered || self.matched.insert(self.number(row))
     }
 
@@ -224,7 +224,7 @@ impl JoinSide {
     }
 
     /// Writes all rows to a file, and removes them from memory.
-    pub(super) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
+    pub(crate) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
         let numbers = if self.numbered { size_of::<u64>() * self.rows.len() } else { 0 };
         summary.bytes += (self.bytes() + numbers) as u64;
         let format = self.format();
@@ -284,12 +284,12 @@ impl JoinSide {
     }
 
     /// Whether comparing with a code of the other side can find a pair or raise an error.
-    pub(super) fn has_codes(&self) -> bool {
+    pub(crate) fn has_codes(&self) -> bool {
         self.count > 0 || self.problem.is_some()
     }
 
     /// Raises the error of `hamming` if the codes of the two sides have different lengths.
-    pub(super) fn check(&mut self, others: &mut Self) -> Result<(), SqlError> {
+    pub(crate) fn check(&mut self, others: &mut Self) -> Result<(), SqlError> {
         if self.has_codes() && others.has_codes() {
             if let Some(problem) = self.problem.take().or_else(|| others.problem.take()) {
                 return Err(problem);
