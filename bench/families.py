@@ -34,9 +34,9 @@ WITH c AS (
     SELECT id, near_cluster(id, si, 18, rare_code(body, (SELECT weights || '' FROM rarity)), {}) OVER (ORDER BY id) AS keeper FROM document)
 DELETE FROM document USING c WHERE document.id = c.id AND keeper <> c.id RETURNING document.id, keeper;
 """
-THRESHOLDS = [70, 75, 90]
+THRESHOLDS = [70, 80, 85]
 RULES = {
-    "score": "README's statement, score >= 0.80",
+    "score": "README's statement, score >= 0.75",
     **{f"score-{threshold}": f"the same statement, >= 0.{threshold}" for threshold in THRESHOLDS},
     "contained": "README's statement that loses no word",
     "rare-30": "both codes, rare <= 30",
@@ -146,7 +146,7 @@ def write_statements(readme, folder):
         pathlib.Path(f"{folder}/{name}.statement").write_text(statement)
     score = pathlib.Path(f"{folder}/score.statement").read_text()
     for threshold in THRESHOLDS:
-        pathlib.Path(f"{folder}/score-{threshold}.statement").write_text(score.replace(">= 0.8", f">= 0.{threshold}"))
+        pathlib.Path(f"{folder}/score-{threshold}.statement").write_text(score.replace(">= 0.75", f">= 0.{threshold}"))
     for radius in (30, 50):
         pathlib.Path(f"{folder}/rare-{radius}.statement").write_text(BY_CODES.format(radius))
 

@@ -45,4 +45,4 @@ CREATE FUNCTION version_score(a text, b text, weights bytea) RETURNS double prec
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20000
     AS 'MODULE_PATHNAME', 'simhash_pg_version_score';
 COMMENT ON FUNCTION version_score(text, text, bytea) IS
-    'the higher, the more likely is one text a version of the other, at most 1; from 0.8 on, most are; NULL if no feature of one of them has a weight';
+    'the higher, the more likely is one text a version of the other, at most 1; from 0.75 on, most are; NULL if no feature of one of them has a weight';

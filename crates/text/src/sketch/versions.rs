@@ -1,21 +1,24 @@
 //! A score of two texts: the higher it is, the more likely is one of them a version of the other.
 //!
 //! Texts that share most of their features may be versions of one text, or siblings: pages about two
-//! commands, letters to two persons. A text names what it is about in its heading, and again and again. What
+//! commands, letters to two persons. A text names what it is about at its beginning, and again and again. What
 //! tells siblings from versions is therefore, besides the weights of what they share ([`rarity`], whose
 //! weights tell single rare words):
 //!
-//! - *heading*: how many of the first twelve words of each text the other one lacks;
+//! - *lacking*: how many of the first twenty words of each text the other one lacks;
+//! - *not at the beginning*: how many of the first twenty words of each text are not among the first sixty
+//!   of the other one. A page of a command mentions other commands, but begins with its own;
 //! - *least*, *most*: how often a word occurs in one text that the other one lacks: of each text, the largest
 //!   number, and of the two, the smaller and the larger one;
 //! - *substituted*: the largest number of places of such a word at which the other text has another word
 //!   between the same two neighbours.
 //!
-//! The four numbers enter by their logarithms, because the second occurrence of a word says more than the
-//! tenth. That frequent words tell what a text is about is Luhn's ("The Automatic Creation of Literature
-//! Abstracts", 1958), and that words of the title do is Edmundson's ("New Methods in Automatic Extracting",
-//! 1969). The factors were chosen with pairs of versions and of siblings of many kinds of texts in view, so
-//! that one threshold serves most of them; `docs/deduplication.md` shows what it keeps.
+//! Of the first two, the smaller number of the two texts counts, since a version may begin with words that
+//! were inserted. The others enter by their logarithms, because the second occurrence of a word says more
+//! than the tenth. That frequent words tell what a text is about is Luhn's ("The Automatic Creation of
+//! Literature Abstracts", 1958), and that words of the title do is Edmundson's ("New Methods in Automatic
+//! Extracting", 1969). The factors were chosen with pairs of versions and of siblings of many kinds of texts
+//! in view, so that one threshold serves most of them; `docs/deduplication.md` shows what it keeps.
 //!
 //! A name that consists of words and underscores, such as `disk_create`, counts as these words. Otherwise,
 //! the title `GCLOUD_BETA_DISKS_CREATE` would be a word that no other text has. Scripts without blanks have
@@ -39,21 +42,28 @@ use std::iter::once;
 
 /// The number of words of a text that are looked at.
 const WORDS: usize = 1 << 20;
-/// The number of words of a heading. Titles of pages, and the names in the first line of letters, are
-/// shorter.
-const HEADING: usize = 12;
-/// The most words of a heading that count, since the rest of another header says nothing about the text.
-const OF_HEADING: usize = 3;
+/// The number of words that a text begins with. Titles of pages, and the names in the first line of letters,
+/// are shorter.
+const BEGINNING: usize = 20;
+/// The number of words of the other text among which those of the beginning are looked for. More than at the
+/// beginning, because a header may have been inserted.
+const OTHER_BEGINNING: usize = 3 * BEGINNING;
+/// The most words of a beginning that count, since the rest of another header says nothing about the text.
+const MOST_LACKING: usize = 3;
+const MOST_NOT_AT_BEGINNING: usize = 2;
 /// The number of steps between two heartbeats.
 const STRIDE: usize = 1 << 14;
+/// The number of bits of a filter.
+const FILTER_BITS: usize = 1 << 12;
 /// What stands before the first word and after the last one.
 const NO_WORD: i64 = 0;
 
 /// What the score adds and subtracts. The first two make 1.
 const OF_CONTAINMENT: f64 = 0.8;
 const OF_SIMILARITY: f64 = 0.2;
-const PER_WORD_OF_HEADING: f64 = 0.2;
-const PER_LEAST: f64 = 0.04;
+const PER_LACKING: f64 = 0.08;
+const PER_NOT_AT_BEGINNING: f64 = 0.1;
+const PER_LEAST: f64 = 0.01;
 const PER_MOST: f64 = 0.01;
 const PER_SUBSTITUTED: f64 = 0.02;
 
@@ -101,7 +111,8 @@ impl VersionScorer {
 fn score(in_common: WeightsInCommon, topics: &Topics) -> f64 {
     let log = |count: usize| (1.0 + count as f64).log2();
     OF_CONTAINMENT * in_common.containment + OF_SIMILARITY * in_common.similarity
-        - PER_WORD_OF_HEADING * topics.heading.min(OF_HEADING) as f64
+        - PER_LACKING * topics.lacking.min(MOST_LACKING) as f64
+        - PER_NOT_AT_BEGINNING * topics.not_at_beginning.min(MOST_NOT_AT_BEGINNING) as f64
         - PER_LEAST * log(topics.least)
         - PER_MOST * log(topics.most)
         - PER_SUBSTITUTED * log(topics.substituted)
@@ -183,7 +194,8 @@ fn pair(first: u64, second: u64) -> u64 {
 /// What tells the topics of two texts apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Topics {
-    heading: usize,
+    lacking: usize,
+    not_at_beginning: usize,
     least: usize,
     most: usize,
     substituted: usize,
@@ -200,7 +212,8 @@ impl Topics {
         let in_a = substituted(a, &own_a, b, heartbeat)?;
         let in_b = substituted(b, &own_b, a, heartbeat)?;
         Ok(Self {
-            heading: own_a.in_heading(a).min(own_b.in_heading(b)),
+            lacking: in_beginning(a, |word| own_a.has(word)).min(in_beginning(b, |word| own_b.has(word))),
+            not_at_beginning: not_at_beginning(a, b).min(not_at_beginning(b, a)),
             least: own_a.most.min(own_b.most),
             most: own_a.most.max(own_b.most),
             substituted: in_a.max(in_b),
@@ -213,6 +226,7 @@ impl Topics {
 struct OwnWords {
     /// Sorted and distinct.
     words: Vec<i64>,
+    filter: BloomFilter,
     /// How often the most frequent of them occurs.
     most: usize,
 }
@@ -221,7 +235,7 @@ impl OwnWords {
     /// The words of the first of two sorted lists that the second one lacks.
     fn of(words: &[i64], others: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
         debug_assert!(words.is_sorted() && others.is_sorted());
-        let mut own = Self { words: Vec::new(), most: 0 };
+        let mut own = Self { words: Vec::new(), filter: BloomFilter::default(), most: 0 };
         let mut rest = others;
         for (number, equal) in words.chunk_by(i64::eq).enumerate() {
             beat_every(STRIDE, number, heartbeat);
@@ -233,6 +247,7 @@ impl OwnWords {
             }
             if rest.first() != Some(&word) {
                 push(&mut own.words, word)?;
+                own.filter.add(word);
                 own.most = own.most.max(equal.len());
             }
         }
@@ -240,14 +255,45 @@ impl OwnWords {
     }
 
     fn has(&self, word: i64) -> bool {
-        self.words.binary_search(&word).is_ok()
+        self.filter.may_have(word) && self.words.binary_search(&word).is_ok()
+    }
+}
+
+/// The number of different words at the beginning of a text with some property.
+fn in_beginning(text: &[i64], has_property: impl Fn(i64) -> bool) -> usize {
+    let beginning = &text[..text.len().min(BEGINNING)];
+    let is_first = |at: usize| !beginning[..at].contains(&beginning[at]);
+    (0..beginning.len()).filter(|&at| has_property(beginning[at]) && is_first(at)).count()
+}
+
+/// The number of different words at the beginning of a text that the other one does not have at its.
+fn not_at_beginning(text: &[i64], other: &[i64]) -> usize {
+    let other_beginning = &other[..other.len().min(OTHER_BEGINNING)];
+    in_beginning(text, |word| !other_beginning.contains(&word))
+}
+
+/// A Bloom filter with one bit for each hash, which rejects most hashes that are not among a few others. Those
+/// that pass, which may be all hashes of a chosen text, are searched for.
+#[derive(Debug)]
+struct BloomFilter([u64; FILTER_BITS / u64::BITS as usize]);
+
+impl Default for BloomFilter {
+    fn default() -> Self {
+        Self([0; _])
+    }
+}
+
+impl BloomFilter {
+    fn add(&mut self, hash: i64) {
+        self.0[Self::place(hash) / u64::BITS as usize] |= 1 << (Self::place(hash) % u64::BITS as usize);
     }
 
-    /// The number of different words in the heading of the text that the other one lacks.
-    fn in_heading(&self, text: &[i64]) -> usize {
-        let heading = &text[..text.len().min(HEADING)];
-        let is_first = |at: usize| !heading[..at].contains(&heading[at]);
-        (0..heading.len()).filter(|&at| is_first(at) && self.has(heading[at])).count()
+    fn may_have(&self, hash: i64) -> bool {
+        self.0[Self::place(hash) / u64::BITS as usize] >> (Self::place(hash) % u64::BITS as usize) & 1 == 1
+    }
+
+    fn place(hash: i64) -> usize {
+        hash as usize % FILTER_BITS
     }
 }
 
@@ -272,10 +318,15 @@ fn substituted(
     let mut wanted =
         sorted(collect(places.iter().map(|&(neighbours, _)| neighbours), places.len())?, heartbeat);
     wanted.dedup();
+    let mut filter = BloomFilter::default();
+    wanted.iter().for_each(|&neighbours| filter.add(neighbours));
     let mut are_there = collect(std::iter::repeat_n(false, wanted.len()), wanted.len())?;
     for at in 0..other.len() {
         beat_every(STRIDE, at, heartbeat);
-        if let Ok(place) = wanted.binary_search(&neighbours(other, at)) {
+        let neighbours = neighbours(other, at);
+        if filter.may_have(neighbours)
+            && let Ok(place) = wanted.binary_search(&neighbours)
+        {
             are_there[place] = true;
         }
     }
@@ -344,9 +395,10 @@ mod tests {
             [at.checked_sub(1).map(|at| text[at]), text.get(at + 1).copied()]
         }
         let most = |own, other| counts(own, other).into_values().max().unwrap_or(0);
-        let heading = |own: &[&str], other: &[&str]| {
-            own.iter().take(12).filter(|word| !other.contains(word)).collect::<BTreeSet<_>>().len()
+        let missing = |own: &[&str], other: &[&str]| {
+            own.iter().take(20).filter(|word| !other.contains(word)).collect::<BTreeSet<_>>().len()
         };
+        let not_at_beginning = |own: &[&str], other: &[&str]| missing(own, &other[..other.len().min(60)]);
         let substituted = |own: &[&str], other: &[&str]| {
             let there: BTreeSet<_> = (0..other.len()).map(|at| places(other, at)).collect();
             let is_there = |at: &usize| there.contains(&places(own, *at)) && !other.contains(&own[*at]);
@@ -355,7 +407,8 @@ mod tests {
             found.into_values().max().unwrap_or(0)
         };
         Topics {
-            heading: heading(a, b).min(heading(b, a)),
+            lacking: missing(a, b).min(missing(b, a)),
+            not_at_beginning: not_at_beginning(a, b).min(not_at_beginning(b, a)),
             least: most(a, b).min(most(b, a)),
             most: most(a, b).max(most(b, a)),
             substituted: substituted(a, b).max(substituted(b, a)),
@@ -376,9 +429,25 @@ mod tests {
         let weights = weights_of(&[&delete, &newer, &describe]);
         assert_eq!(scored(&delete, &delete, &weights), Some(1.0));
         assert!(scored(&delete, &newer, &weights) > Some(0.85));
-        assert!(scored(&delete, &describe, &weights) < Some(0.75));
-        let expected = Topics { heading: 1, least: 3, most: 3, substituted: 3 };
+        assert!(scored(&delete, &describe, &weights) < Some(0.65));
+        let expected = Topics { lacking: 1, not_at_beginning: 1, least: 3, most: 3, substituted: 3 };
         assert_eq!(topics(&delete, &describe), expected);
+    }
+
+    /// Pages about commands mention other commands.
+    #[test]
+    fn a_word_of_the_beginning_is_looked_for_at_the_other_beginning() {
+        let options: String = (0..60).map(|number| format!("option{number} ")).collect();
+        let page = |name: &str, header: &str| format!("{header} {name} {options} see create, run, pause");
+        let found = |a: &str, b: &str| {
+            let topics = topics(a, b);
+            [topics.lacking, topics.not_at_beginning]
+        };
+        assert_eq!(found(&page("create", ""), &page("run", "")), [0, 1]);
+        assert_eq!(found(&page("create", ""), &page("create", "a page of the manual")), [0, 0]);
+        let header: String = (0..40).map(|number| format!("header{number} ")).collect();
+        assert_eq!(found(&page("create", ""), &page("create", &header)), [0, 0]);
+        assert_eq!(found(&page("create", ""), &page("create", &format!("{header} more"))), [0, 1]);
     }
 
     #[test]
@@ -397,7 +466,7 @@ mod tests {
         let words = VersionScorer::default().words(&name, Scheme::DOC2, &mut || beats += 1).unwrap();
         assert_eq!(words.len(), WORDS);
         assert!(beats > WORDS / STRIDE, "{beats} heartbeats");
-        assert_eq!(topics("gcloud_beta_create describes beta", "gcloud_create describes beta").heading, 0);
+        assert_eq!(topics("gcloud_beta_create describes beta", "gcloud_create describes beta").lacking, 0);
     }
 
     #[test]
@@ -429,12 +498,12 @@ mod tests {
     proptest! {
         #[test]
         fn topics_are_as_defined(
-            a in prop::collection::vec(0usize..24, 0..60),
-            b in prop::collection::vec(0usize..24, 0..60),
-            changes in prop::collection::vec((0usize..60, 0usize..24), 0..6),
+            a in prop::collection::vec(0usize..40, 0..90),
+            b in prop::collection::vec(0usize..40, 0..90),
+            changes in prop::collection::vec((0usize..90, 0usize..40), 0..6),
             are_near: bool,
         ) {
-            let vocabulary: Vec<String> = (0..24).map(|number| format!("w{number}")).collect();
+            let vocabulary: Vec<String> = (0..40).map(|number| format!("w{number}")).collect();
             let mut b = if are_near { a.clone() } else { b };
             for (at, word) in changes {
                 if let Some(changed) = b.get_mut(at) {
