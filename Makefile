@@ -49,7 +49,7 @@ help-all:
 
 # To see what it does
 
-.PHONY: demo demo-dedup demo-images demo-web
+.PHONY: demo demo-dedup demo-versions demo-images demo-web
 
 # The demos use the extension if a package has installed it. Otherwise, they build and install it first.
 demo:
@@ -57,6 +57,9 @@ demo:
 
 demo-dedup:
 	@tools/tests/with-extension $(version) demo tools/demos/demo-dedup
+
+demo-versions:
+	@tools/tests/with-extension $(version) demo tools/demos/demo-versions
 
 demo-images:
 	@tools/tests/with-extension $(version) images tools/demos/demo-images
