@@ -12,6 +12,8 @@ use crate::hash::{GOLDEN_RATIO, xxh3_64};
 use crate::passage::headline::{HeadlineOptions, headline};
 use crate::passage::repeats::Corpus;
 use crate::passage::shared_passages;
+use crate::sketch::rarity::FeatureWeights;
+use crate::sketch::versions::VersionScorer;
 use base::ProblemKind;
 use base::steering::{Steering, assert_linear, each_steering};
 
@@ -78,6 +80,18 @@ fn words_that_begin_at_one_slot_are_as_fast_as_others() {
                 _ = hasher.fingerprint(&text, "word:1".parse().unwrap(), &mut || ()).unwrap();
             });
             STEPS_OF_WORD * count + in_table
+        });
+    }
+}
+
+#[test]
+fn words_of_two_texts_that_begin_at_one_slot_are_as_fast_as_others() {
+    for steering in each_steering() {
+        assert_linear(&steering, 1 << 12, 1, |steering, count| {
+            let text = words(steering, count);
+            let weights = FeatureWeights::equal("word:2".parse().unwrap());
+            let score = |a, b| VersionScorer::default().score(a, b, &weights, &mut || ()).unwrap();
+            STEPS_OF_WORD * count + probed(|| _ = (score(&text, OTHER), score(&text, &text)))
         });
     }
 }

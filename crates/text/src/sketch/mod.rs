@@ -10,6 +10,7 @@ pub mod sizes;
 mod sort;
 pub mod threshold;
 pub mod versions;
+mod vocabulary;
 pub mod winnow;
 
 pub use sample::MAX_VALUES;

@@ -19,29 +19,23 @@
 //! Literature Abstracts", 1958), and that words of the title do is Edmundson's ("New Methods in Automatic
 //! Extracting", 1969). The factors were chosen with pairs of versions and of siblings of many kinds of texts
 //! in view, so that one threshold serves most of them; `docs/deduplication.md` shows what it keeps.
-//!
-//! A name that consists of words and underscores, such as `disk_create`, counts as these words. Otherwise,
-//! the title `GCLOUD_BETA_DISKS_CREATE` would be a word that no other text has. Scripts without blanks have
-//! no words to count, and a single character says little. Instead of the characters of a run, its pairs of
-//! adjacent characters count as words.
+//! [`vocabulary`] defines what counts as a word.
 //!
 //! Guarantee: exact except for collisions of 64-bit hashes, symmetric, at most 1, and 1 for equal texts.
-//! Cost: linear time, for any texts, except that features and words are looked up in sorted arrays; memory
+//! Cost: linear time, for any texts, except that neighbours of words are looked up in sorted arrays; memory
 //! for the features ([`rarity`]), and for the first million words of each text, since more do not change what
 //! it is about.
 //!
 //! [`rarity`]: super::rarity
+//! [`vocabulary`]: super::vocabulary
 
 use super::rarity::{FeatureCounter, FeatureWeights, WeightsInCommon};
 use super::sort::sort_values;
-use crate::features::{Scheme, Shingler, Sink};
-use crate::hash::{GOLDEN_RATIO, mix, xxh3_64};
-use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, copied, push};
-use memchr::memchr_iter;
-use std::iter::once;
+use super::vocabulary::{STRIDE, Vocabulary, WordNumber};
+use crate::features::{Scheme, Shingler};
+use crate::hash::GOLDEN_RATIO;
+use base::{Heartbeat, OutOfMemory, Problem, beat_every, collect, push};
 
-/// The number of words of a text that are looked at.
-const WORDS: usize = 1 << 20;
 /// The number of words that a text begins with. Titles of pages, and the names in the first line of letters,
 /// are shorter.
 const BEGINNING: usize = 20;
@@ -51,12 +45,8 @@ const OTHER_BEGINNING: usize = 3 * BEGINNING;
 /// The most words of a beginning that count, since the rest of another header says nothing about the text.
 const MOST_LACKING: usize = 3;
 const MOST_NOT_AT_BEGINNING: usize = 2;
-/// The number of steps between two heartbeats.
-const STRIDE: usize = 1 << 14;
 /// The number of bits of a filter.
 const FILTER_BITS: usize = 1 << 12;
-/// What stands before the first word and after the last one.
-const NO_WORD: i64 = 0;
 
 /// What the score adds and subtracts. The first two make 1.
 const OF_CONTAINMENT: f64 = 0.8;
@@ -89,21 +79,22 @@ impl VersionScorer {
             return Ok(None);
         };
         drop((features_of_a, features_of_b));
-        let a = self.words(a, weights.scheme, heartbeat)?;
-        let b = self.words(b, weights.scheme, heartbeat)?;
-        Ok(Some(score(in_common, &Topics::of(&a, &b, heartbeat)?)))
+        let topics = self.topics(a, b, weights.scheme, heartbeat)?;
+        Ok(Some(score(in_common, &topics)))
     }
 
-    /// The first words of a text, in its order.
-    fn words(
+    /// Compares the words of two texts.
+    fn topics(
         &mut self,
-        text: &str,
+        a: &str,
+        b: &str,
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Vec<i64>, OutOfMemory> {
-        let mut sink = WordSink { words: Vec::new(), character_before: None, refusal: None, heartbeat };
-        self.shingler.single_words(text, scheme, &mut sink)?;
-        sink.refusal.map_or(Ok(sink.words), Err)
+    ) -> Result<Topics, OutOfMemory> {
+        let mut vocabulary = Vocabulary::new(a.len().saturating_add(b.len()), heartbeat)?;
+        let a = vocabulary.read::<0>(a, scheme, &mut self.shingler, heartbeat)?;
+        let b = vocabulary.read::<1>(b, scheme, &mut self.shingler, heartbeat)?;
+        Topics::of(&a, &b, &vocabulary, heartbeat)
     }
 }
 
@@ -118,79 +109,6 @@ fn score(in_common: WeightsInCommon, topics: &Topics) -> f64 {
         - PER_SUBSTITUTED * log(topics.substituted)
 }
 
-/// Collects hashes of words, with pairs of adjacent characters in scripts without blanks.
-struct WordSink<'a> {
-    words: Vec<i64>,
-    /// The hash of the word before, if it is a character of a script without blanks.
-    character_before: Option<u64>,
-    refusal: Option<OutOfMemory>,
-    heartbeat: &'a mut dyn Heartbeat,
-}
-
-impl WordSink<'_> {
-    fn take_word(&mut self, word: &[u8]) {
-        if self.words.len() >= WORDS || self.refusal.is_some() {
-            return;
-        }
-        let hash = xxh3_64(word);
-        let is_character = is_character(word);
-        let before = std::mem::replace(&mut self.character_before, is_character.then_some(hash));
-        let feature = match before {
-            Some(before) if is_character => pair(before, hash),
-            None if is_character => return,
-            _ => hash,
-        };
-        if let Err(refusal) = push(&mut self.words, feature as i64) {
-            self.refusal = Some(refusal);
-        }
-    }
-}
-
-impl Sink for WordSink<'_> {
-    /// A name such as `disk_create` is divided into its words.
-    fn take(&mut self, word: &[u8]) {
-        let mut start = 0;
-        for (number, end) in memchr_iter(b'_', word).chain(once(word.len())).enumerate() {
-            beat_every(STRIDE, number + 1, self.heartbeat);
-            if start < end {
-                self.take_word(&word[start..end]);
-            }
-            start = end + 1;
-        }
-    }
-
-    fn take_all<'a>(&mut self, words: impl ExactSizeIterator<Item = &'a [u8]>) {
-        self.heartbeat.beat();
-        words.for_each(|word| self.take(word));
-    }
-
-    fn pause(&mut self) {
-        self.heartbeat.beat();
-    }
-}
-
-/// Whether a word is a character of a script that is written without blanks. Such a word is a single
-/// character, or, in the scripts of South-East Asia, one with marks.
-fn is_character(word: &[u8]) -> bool {
-    const FIRST: char = '\u{e00}';
-    // Shorter sequences of bytes are of scripts with blanks, in which most texts are.
-    if word.first().is_none_or(|&byte| byte < 0xe0) {
-        return false;
-    }
-    let mut characters = std::str::from_utf8(word).unwrap_or_default().chars();
-    let is_unspaced = |c: char| matches!(c, FIRST..='\u{109f}' | '\u{1780}'..='\u{17ff}');
-    match (characters.next(), characters.next()) {
-        (Some(first), None) => first >= FIRST,
-        (Some(first), Some(_)) => is_unspaced(first),
-        (None, _) => false,
-    }
-}
-
-/// The hash of an ordered pair of hashes.
-fn pair(first: u64, second: u64) -> u64 {
-    mix(mix(first.wrapping_add(GOLDEN_RATIO)).wrapping_add(second))
-}
-
 /// What tells the topics of two texts apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Topics {
@@ -203,77 +121,41 @@ struct Topics {
 
 impl Topics {
     /// Compares the words of two texts.
-    fn of(a: &[i64], b: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
-        let sorted_a = sorted(copied(a, heartbeat)?, heartbeat);
-        let sorted_b = sorted(copied(b, heartbeat)?, heartbeat);
-        let own_a = OwnWords::of(&sorted_a, &sorted_b, heartbeat)?;
-        let own_b = OwnWords::of(&sorted_b, &sorted_a, heartbeat)?;
-        drop((sorted_a, sorted_b));
-        let in_a = substituted(a, &own_a, b, heartbeat)?;
-        let in_b = substituted(b, &own_b, a, heartbeat)?;
+    fn of(
+        a: &[WordNumber],
+        b: &[WordNumber],
+        vocabulary: &Vocabulary,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Self, OutOfMemory> {
+        let is_own = |word| vocabulary.is_own(word);
+        let most = vocabulary.most_of_own(heartbeat);
+        let in_a = substituted(a, vocabulary, b, heartbeat)?;
+        let in_b = substituted(b, vocabulary, a, heartbeat)?;
         Ok(Self {
-            lacking: in_beginning(a, |word| own_a.has(word)).min(in_beginning(b, |word| own_b.has(word))),
+            lacking: in_beginning(a, is_own).min(in_beginning(b, is_own)),
             not_at_beginning: not_at_beginning(a, b).min(not_at_beginning(b, a)),
-            least: own_a.most.min(own_b.most),
-            most: own_a.most.max(own_b.most),
+            least: most[0].min(most[1]),
+            most: most[0].max(most[1]),
             substituted: in_a.max(in_b),
         })
     }
 }
 
-/// The words of a text that another text lacks.
-#[derive(Debug)]
-struct OwnWords {
-    /// Sorted and distinct.
-    words: Vec<i64>,
-    filter: BloomFilter,
-    /// How often the most frequent of them occurs.
-    most: usize,
-}
-
-impl OwnWords {
-    /// The words of the first of two sorted lists that the second one lacks.
-    fn of(words: &[i64], others: &[i64], heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
-        debug_assert!(words.is_sorted() && others.is_sorted());
-        let mut own = Self { words: Vec::new(), filter: BloomFilter::default(), most: 0 };
-        let mut rest = others;
-        for (number, equal) in words.chunk_by(i64::eq).enumerate() {
-            beat_every(STRIDE, number, heartbeat);
-            let word = equal[0];
-            while let [other, after @ ..] = rest
-                && *other < word
-            {
-                rest = after;
-            }
-            if rest.first() != Some(&word) {
-                push(&mut own.words, word)?;
-                own.filter.add(word);
-                own.most = own.most.max(equal.len());
-            }
-        }
-        Ok(own)
-    }
-
-    fn has(&self, word: i64) -> bool {
-        self.filter.may_have(word) && self.words.binary_search(&word).is_ok()
-    }
-}
-
 /// The number of different words at the beginning of a text with some property.
-fn in_beginning(text: &[i64], has_property: impl Fn(i64) -> bool) -> usize {
+fn in_beginning(text: &[WordNumber], has_property: impl Fn(WordNumber) -> bool) -> usize {
     let beginning = &text[..text.len().min(BEGINNING)];
     let is_first = |at: usize| !beginning[..at].contains(&beginning[at]);
     (0..beginning.len()).filter(|&at| has_property(beginning[at]) && is_first(at)).count()
 }
 
 /// The number of different words at the beginning of a text that the other one does not have at its.
-fn not_at_beginning(text: &[i64], other: &[i64]) -> usize {
+fn not_at_beginning(text: &[WordNumber], other: &[WordNumber]) -> usize {
     let other_beginning = &other[..other.len().min(OTHER_BEGINNING)];
     in_beginning(text, |word| !other_beginning.contains(&word))
 }
 
-/// A Bloom filter with one bit for each hash, which rejects most hashes that are not among a few others. Those
-/// that pass, which may be all hashes of a chosen text, are searched for.
+/// A Bloom filter with one bit for each pair of neighbours, which rejects most pairs that are not among a few
+/// others. Those that pass, which may be all pairs of a chosen text, are searched for.
 #[derive(Debug)]
 struct BloomFilter([u64; FILTER_BITS / u64::BITS as usize]);
 
@@ -284,36 +166,38 @@ impl Default for BloomFilter {
 }
 
 impl BloomFilter {
-    fn add(&mut self, hash: i64) {
-        self.0[Self::place(hash) / u64::BITS as usize] |= 1 << (Self::place(hash) % u64::BITS as usize);
+    fn add(&mut self, neighbours: i64) {
+        let bit = Self::bit(neighbours);
+        self.0[bit / u64::BITS as usize] |= 1 << (bit % u64::BITS as usize);
     }
 
-    fn may_have(&self, hash: i64) -> bool {
-        self.0[Self::place(hash) / u64::BITS as usize] >> (Self::place(hash) % u64::BITS as usize) & 1 == 1
+    fn may_have(&self, neighbours: i64) -> bool {
+        let bit = Self::bit(neighbours);
+        self.0[bit / u64::BITS as usize] >> (bit % u64::BITS as usize) & 1 == 1
     }
 
-    fn place(hash: i64) -> usize {
-        hash as usize % FILTER_BITS
+    fn bit(neighbours: i64) -> usize {
+        (neighbours as u64).wrapping_mul(GOLDEN_RATIO) as usize >> (usize::BITS - FILTER_BITS.ilog2())
     }
 }
 
 /// The largest number of places of a word of one's own at which the other text has another word between the
 /// same two neighbours. Few words are one's own, so the neighbours of these are looked for in the other text.
 fn substituted(
-    text: &[i64],
-    own: &OwnWords,
-    other: &[i64],
+    text: &[WordNumber],
+    vocabulary: &Vocabulary,
+    other: &[WordNumber],
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<usize, OutOfMemory> {
-    if own.words.is_empty() {
-        return Ok(0);
-    }
     let mut places = Vec::new();
     for (at, &word) in text.iter().enumerate() {
         beat_every(STRIDE, at, heartbeat);
-        if own.has(word) {
+        if vocabulary.is_own(word) {
             push(&mut places, (neighbours(text, at), word))?;
         }
+    }
+    if places.is_empty() {
+        return Ok(0);
     }
     let mut wanted =
         sorted(collect(places.iter().map(|&(neighbours, _)| neighbours), places.len())?, heartbeat);
@@ -335,18 +219,18 @@ fn substituted(
     for (number, &(neighbours, word)) in places.iter().enumerate() {
         beat_every(STRIDE, number, heartbeat);
         if is_there(neighbours) {
-            push(&mut found, word)?;
+            push(&mut found, i64::from(word))?;
         }
     }
     let found = sorted(found, heartbeat);
     Ok(found.chunk_by(i64::eq).map(<[_]>::len).max().unwrap_or(0))
 }
 
-/// The hash of the two words beside a word.
-fn neighbours(text: &[i64], at: usize) -> i64 {
-    let before = at.checked_sub(1).and_then(|at| text.get(at)).copied().unwrap_or(NO_WORD);
-    let after = text.get(at + 1).copied().unwrap_or(NO_WORD);
-    pair(before as u64, after as u64) as i64
+/// The numbers of the two words beside a word plus 1, or 0 before the first word and after the last one.
+fn neighbours(text: &[WordNumber], at: usize) -> i64 {
+    let number = |at: usize| text.get(at).map_or(0, |&word| u64::from(word) + 1);
+    let before = at.checked_sub(1).map_or(0, number);
+    (before << u32::BITS | number(at + 1)) as i64
 }
 
 fn sorted(mut values: Vec<i64>, heartbeat: &mut dyn Heartbeat) -> Vec<i64> {
@@ -358,6 +242,7 @@ fn sorted(mut values: Vec<i64>, heartbeat: &mut dyn Heartbeat) -> Vec<i64> {
 mod tests {
     use super::*;
     use crate::sketch::rarity::{self, COUNTS_BYTES};
+    use crate::sketch::vocabulary::{WORDS, tests::words};
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -377,9 +262,7 @@ mod tests {
     }
 
     fn topics(a: &str, b: &str) -> Topics {
-        let [a, b] = [a, b]
-            .map(|text| VersionScorer::default().words(text, "word:2".parse().unwrap(), &mut || ()).unwrap());
-        Topics::of(&a, &b, &mut || ()).unwrap()
+        VersionScorer::default().topics(a, b, "word:2".parse().unwrap(), &mut || ()).unwrap()
     }
 
     /// The definition, by words that a text has between blanks.
@@ -463,35 +346,25 @@ mod tests {
     fn names_of_many_words_are_divided() {
         let name = "a_".repeat(WORDS + STRIDE);
         let mut beats = 0;
-        let words = VersionScorer::default().words(&name, Scheme::DOC2, &mut || beats += 1).unwrap();
+        let words = words(&name, &mut || beats += 1);
         assert_eq!(words.len(), WORDS);
         assert!(beats > WORDS / STRIDE, "{beats} heartbeats");
         assert_eq!(topics("gcloud_beta_create describes beta", "gcloud_create describes beta").lacking, 0);
     }
 
     #[test]
-    fn adjacent_characters_are_words_of_scripts_without_blanks() {
-        let count = |text| VersionScorer::default().words(text, Scheme::DOC2, &mut || ()).unwrap().len();
-        assert_eq!(count("删除磁盘"), 3);
-        assert_eq!(count("ลบดิสก์"), 4);
-        assert_eq!(count("ページを削除"), 3);
-        assert_eq!(count("the 页 page"), 2);
-        assert_eq!(count("de la côte, 12"), 4);
-        assert_eq!(count("gcloud_disks__create _ _a_ __"), 4);
-        assert_eq!(count("삭제 디스크"), 2);
-    }
-
-    #[test]
     fn long_texts_have_a_pulse_and_a_bound() {
         let text: String = (0..WORDS + 1000).map(|at| format!("w{} ", at % 70_001)).collect();
+        let others = text.replace('w', "v");
         let mut beats = 0;
-        let mut scorer = VersionScorer::default();
-        let words = scorer.words(&text, Scheme::DOC2, &mut || beats += 1).unwrap();
-        assert_eq!(words.len(), WORDS);
+        let mut vocabulary = Vocabulary::new(text.len(), &mut || ()).unwrap();
+        let shingler = &mut Shingler::default();
+        let a = vocabulary.read::<0>(&text, Scheme::DOC2, shingler, &mut || beats += 1).unwrap();
+        assert_eq!(a.len(), WORDS);
         assert!(beats > WORDS / STRIDE, "{beats} heartbeats of reading");
-        let others: Vec<i64> = words.iter().map(|word| !word).collect();
+        let b = vocabulary.read::<1>(&others, Scheme::DOC2, shingler, &mut || ()).unwrap();
         let mut beats = 0;
-        Topics::of(&words, &others, &mut || beats += 1).unwrap();
+        Topics::of(&a, &b, &vocabulary, &mut || beats += 1).unwrap();
         assert!(beats > 4 * WORDS / STRIDE, "{beats} heartbeats of comparing");
     }
 
