@@ -1,8 +1,8 @@
 //! A score of two texts: the higher it is, the more likely is one of them a version of the other.
 //!
 //! Texts that share most of their features may be versions of one text, or siblings: pages about two
-//! commands, letters to two persons. A text names what it is about at its beginning, and again and again. What
-//! tells siblings from versions is therefore, besides the weights of what they share ([`rarity`], whose
+//! commands, letters to two persons. A text names what it is about at its beginning, and again and again.
+//! What tells siblings from versions is therefore, besides the weights of what they share ([`rarity`], whose
 //! weights tell single rare words):
 //!
 //! - *lacking*: how many of the first twenty words of each text the other one lacks;
