@@ -52,6 +52,7 @@ struct RowsInFiles {
 }
 
 /// Whether memory has had room for all rows.
+#[expect(clippy::large_enum_variant, reason = "a window has one of them")]
 enum CollectedRows {
     InMemory,
     InFiles(RowsInFiles),
