@@ -6,6 +6,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use record::{Record, RecordFormat, RecordNumber};
 
+#[expect(dead_code, reason = "the module belongs to another crate")]
 #[path = "../../../../src/exec/rows/record.rs"]
 mod record;
 
