@@ -176,12 +176,14 @@ impl<'a> LeaderSearch<'a> {
             let codes = [of_keepers, self.later.searched_codes(&joined)];
             let near = first_near(codes, radii.clone(), memory::widest_segment(), &mut check_for_interrupts)?;
             let open_before = open.count();
-            let (later, block_rows, decisions) = (&self.later, &self.block, &mut self.decisions);
+            let later = &self.later;
+            let rows_of_block = &self.block;
+            let decisions = &mut self.decisions;
             later.each(|row, codes| {
                 let number = later.number(row);
                 match block.keepers.get(near[row.0 as usize] as usize) {
                     None => open.push(format, number, codes),
-                    Some(&keeper) => decisions.add(number, block_rows.number(BatchRow(keeper))),
+                    Some(&keeper) => decisions.add(number, rows_of_block.number(BatchRow(keeper))),
                 }
             })?;
             let are_open = open.count() - open_before;

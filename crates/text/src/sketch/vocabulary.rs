@@ -43,6 +43,13 @@ struct CountedWord {
     counts: [u32; 2],
 }
 
+impl CountedWord {
+    /// Whether only one text has the word.
+    fn is_own(&self) -> bool {
+        self.counts.contains(&0)
+    }
+}
+
 impl Vocabulary {
     /// An empty vocabulary for texts of this many bytes.
     pub(super) fn new(bytes: usize, heartbeat: &mut dyn Heartbeat) -> Result<Self, OutOfMemory> {
@@ -89,7 +96,7 @@ impl Vocabulary {
 
     /// Whether only one text has this word.
     pub(super) fn is_own(&self, word: WordNumber) -> bool {
-        self.words[word as usize].counts.contains(&0)
+        self.words[word as usize].is_own()
     }
 
     /// How often the most frequent word of each text occurs that the other one lacks.
@@ -97,7 +104,7 @@ impl Vocabulary {
         let mut most = [0; 2];
         for words in self.words.chunks(STRIDE) {
             heartbeat.beat();
-            for word in words.iter().filter(|word| word.counts.contains(&0)) {
+            for word in words.iter().filter(|word| word.is_own()) {
                 most = std::array::from_fn(|side| word.counts[side].max(most[side]));
             }
         }
