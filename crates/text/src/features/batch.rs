@@ -1,7 +1,7 @@
 //! Passes feature hashes on in batches, so that loops over a batch are tight. The heartbeat is called between
 //! two batches.
 
-use super::Sink;
+use super::Consumer;
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
 
@@ -52,21 +52,38 @@ impl<'a> Batch<'a> {
 }
 
 /// Hashes every feature as most schemes do.
-impl Sink for Batch<'_> {
+impl<'f> Consumer<&'f [u8]> for Batch<'_> {
     #[inline(always)]
-    fn take(&mut self, feature: &[u8]) {
+    fn take(&mut self, feature: &'f [u8]) {
         self.push(xxh3_64(feature));
     }
 
     #[inline]
-    fn take_all<'f>(&mut self, features: impl ExactSizeIterator<Item = &'f [u8]>) {
+    fn take_all(&mut self, features: impl ExactSizeIterator<Item = &'f [u8]>) {
         #[expect(clippy::redundant_closure, reason = "a closure is compiled into every caller's loop")]
         self.extend(features.map(|feature| xxh3_64(feature)));
     }
 
+    fn pause(&mut self) {
+        self.flush();
+    }
+}
+
+impl Consumer<[u16; UNITS]> for Batch<'_> {
     #[inline]
-    fn take_units(&mut self, units: [u16; UNITS]) {
+    fn take(&mut self, units: [u16; UNITS]) {
         self.push(rabin::hash(units));
+    }
+
+    fn pause(&mut self) {
+        self.flush();
+    }
+}
+
+impl Consumer<u64> for Batch<'_> {
+    #[inline(always)]
+    fn take(&mut self, hash: u64) {
+        self.push(hash);
     }
 
     fn pause(&mut self) {

@@ -6,7 +6,7 @@
 //! Text is read in pieces. A piece's shingles begin in it and may end after it. If all of them are ASCII, a
 //! character is a byte. For other pieces, a loop without branches first lists where characters begin.
 
-use super::{BATCH, Sink};
+use super::{BATCH, Consumer};
 use std::ops::Range;
 
 /// The number of bytes of the longest character.
@@ -15,13 +15,13 @@ const MAX_CHAR: usize = 4;
 const STARTS: usize = 2 * BATCH;
 
 /// Passes every shingle to the sink, in the order of the text.
-pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl Sink) {
+pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
     shingles_of_bytes(text.as_bytes(), k, sink);
 }
 
 /// Passes every shingle of a text, which is UTF-8, to the sink.
 #[inline]
-pub(super) fn shingles_of_bytes(bytes: &[u8], k: usize, sink: &mut impl Sink) {
+pub(super) fn shingles_of_bytes(bytes: &[u8], k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
     // Most words are so.
     if (k..BATCH).contains(&bytes.len()) && bytes.is_ascii() {
         ascii_shingles(bytes, k, sink);
@@ -30,7 +30,7 @@ pub(super) fn shingles_of_bytes(bytes: &[u8], k: usize, sink: &mut impl Sink) {
     }
 }
 
-fn shingles_of_pieces(bytes: &[u8], k: usize, sink: &mut impl Sink) {
+fn shingles_of_pieces(bytes: &[u8], k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
     if bytes.iter().filter(|&&byte| is_start(byte)).take(k).count() < k {
         if !bytes.is_empty() {
             sink.take(bytes);
@@ -63,7 +63,7 @@ pub(crate) fn is_start(byte: u8) -> bool {
 ///
 /// Every position is written to the list, but is overwritten by the next one unless a character begins there.
 /// The remainder (`%`) has no effect, since there is enough room; it saves the bounds check.
-fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl Sink) {
+fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
     let bytes = &text[piece.start..text.len().min(piece.end + MAX_CHAR * k)];
     let mut starts = [0u16; STARTS];
     let mut len = 0;
@@ -81,8 +81,8 @@ fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl Si
 
 /// The most frequent lengths are compiled as constants: hashing then takes a few instructions without a
 /// branch.
-fn ascii_shingles(text: &[u8], k: usize, sink: &mut impl Sink) {
-    fn known<const K: usize>(text: &[u8], sink: &mut impl Sink) {
+fn ascii_shingles(text: &[u8], k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
+    fn known<const K: usize>(text: &[u8], sink: &mut impl for<'f> Consumer<&'f [u8]>) {
         sink.take_all(text.windows(K));
     }
     match k {

@@ -4,7 +4,7 @@
 //! and texts with errors or old spelling. In scripts without blanks, a word has about one character; there,
 //! two consecutive words are also a feature.
 
-use super::{BATCH, Sink, chars};
+use super::{BATCH, Consumer, chars};
 use std::array;
 
 /// The number of bytes of a short word in a script whose characters have three or more bytes.
@@ -32,7 +32,7 @@ pub(super) struct LettersOfWords<'a, S> {
     sink: &'a mut S,
 }
 
-impl<'a, S: Sink> LettersOfWords<'a, S> {
+impl<'a, S: for<'f> Consumer<&'f [u8]>> LettersOfWords<'a, S> {
     pub(super) fn new(k: usize, sink: &'a mut S) -> Self {
         Self { k, begin: 0, end: 0, places: [0; BATCH + STEP], features: 0, before: Vec::new(), sink }
     }
@@ -79,7 +79,7 @@ impl<'a, S: Sink> LettersOfWords<'a, S> {
 
     /// Passes the features of the collected words to the sink.
     fn flush(&mut self, text: &[u8]) {
-        fn known<const K: usize>(words: &[u8], places: &[u16], sink: &mut impl Sink) {
+        fn known<const K: usize>(words: &[u8], places: &[u16], sink: &mut impl for<'f> Consumer<&'f [u8]>) {
             sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..K]));
         }
         let words = &text[self.begin..self.end];

@@ -3,27 +3,27 @@
 mod addresses;
 mod batch;
 pub(crate) mod chars;
+mod consumer;
 mod letters;
 mod long_words;
 mod marks;
 pub(crate) mod pairs;
 mod scheme;
-mod sink;
 mod utf16;
 pub(crate) mod words;
 
 pub(crate) use batch::{BATCH, Batch};
+pub(crate) use consumer::Consumer;
 pub(crate) use scheme::FeatureRule;
 pub use scheme::{EXAMPLE, MAX_SHINGLE, SCHEMES, Scheme, SchemeFamily};
-pub(crate) use sink::Sink;
 #[doc(hidden)]
 #[cfg(any(test, feature = "oracle"))]
 pub use words::words_in_both_ways;
 
+use crate::hash::rabin::UNITS;
 use base::OutOfMemory;
 use letters::LettersOfWords;
 use long_words::LongWords;
-pub(crate) use pairs::TakeHash;
 use pairs::{HashPairs, WritePairs};
 use std::borrow::Cow;
 use words::{Keep, Words};
@@ -58,7 +58,7 @@ impl Shingler {
         &mut self,
         text: &str,
         scheme: Scheme,
-        sink: &mut impl Sink,
+        sink: &mut (impl for<'f> Consumer<&'f [u8]> + Consumer<[u16; UNITS]>),
     ) -> Result<(), OutOfMemory> {
         let text = &*fold(text, scheme, sink)?;
         match scheme.rule() {
@@ -80,13 +80,13 @@ impl Shingler {
         &mut self,
         text: &str,
         scheme: Scheme,
-        consumer: &mut impl TakeHash,
+        consumer: &mut impl Consumer<u64>,
     ) -> Result<(), OutOfMemory> {
         let text = if scheme.is_folded { marks::fold(text, &mut || consumer.pause())? } else { text.into() };
         self.hash_pairs(&text, consumer)
     }
 
-    fn hash_pairs(&mut self, text: &str, consumer: &mut impl TakeHash) -> Result<(), OutOfMemory> {
+    fn hash_pairs(&mut self, text: &str, consumer: &mut impl Consumer<u64>) -> Result<(), OutOfMemory> {
         self.words.each_of_prose(text, &mut HashPairs::new(consumer))
     }
 
@@ -95,19 +95,27 @@ impl Shingler {
         &mut self,
         text: &str,
         scheme: Scheme,
-        sink: &mut impl Sink,
+        sink: &mut impl for<'f> Consumer<&'f [u8]>,
     ) -> Result<(), OutOfMemory> {
         let text = &*fold(text, scheme, sink)?;
         self.words.shingles(text, 1, Keep::All, sink)
     }
 
     /// Passes every word of prose to the sink.
-    fn prose_words(&mut self, text: &str, sink: &mut impl Sink) -> Result<(), OutOfMemory> {
+    fn prose_words(
+        &mut self,
+        text: &str,
+        sink: &mut impl for<'f> Consumer<&'f [u8]>,
+    ) -> Result<(), OutOfMemory> {
         self.words.shingles(text, 1, Keep::Prose, sink)
     }
 }
 
 /// The text as the scheme reads it: without optional marks, or unchanged.
-fn fold<'a>(text: &'a str, scheme: Scheme, sink: &mut impl Sink) -> Result<Cow<'a, str>, OutOfMemory> {
+fn fold<'a>(
+    text: &'a str,
+    scheme: Scheme,
+    sink: &mut impl for<'f> Consumer<&'f [u8]>,
+) -> Result<Cow<'a, str>, OutOfMemory> {
     if scheme.is_folded { marks::fold(text, &mut || sink.pause()) } else { Ok(Cow::Borrowed(text)) }
 }

@@ -3,8 +3,8 @@
 //! Each word is hashed once. The hash of a pair is computed from the hashes of its words. A single word
 //! counts as a pair with an empty first word.
 
-use super::words::{ReadableWord, TakeWord};
-use super::{Batch, Sink};
+use super::Consumer;
+use super::words::ReadableWord;
 use crate::hash::GOLDEN_RATIO;
 
 /// The number of bits of a hash that are the feature's key. The bits above them choose a cell.
@@ -28,11 +28,6 @@ impl HashedWord {
     #[inline(always)]
     fn new(word: ReadableWord<'_>) -> Self {
         Self { hash: word.fold_chunks(append), long: u32::from(word.is_long()) }
-    }
-
-    #[inline(always)]
-    fn short(word: ReadableWord<'_>) -> Self {
-        Self { hash: word.fold_short(append), long: u32::from(word.is_long()) }
     }
 }
 
@@ -72,55 +67,26 @@ fn words_of(feature: &[u8]) -> [HashedWord; 2] {
     [words.next().unwrap_or_default(), last]
 }
 
-/// A consumer of the hashes of features.
-pub(crate) trait TakeHash {
-    /// Takes a hash.
-    fn take(&mut self, hash: u64);
-
-    /// Called while text without features is read, so that the heartbeat is called.
-    fn pause(&mut self);
-}
-
-impl TakeHash for Batch<'_> {
-    #[inline(always)]
-    fn take(&mut self, hash: u64) {
-        self.push(hash);
-    }
-
-    fn pause(&mut self) {
-        self.flush();
-    }
-}
-
 /// Takes words, and hashes the features that they make.
 pub(super) struct HashPairs<'a, T> {
     before: HashedWord,
     consumer: &'a mut T,
 }
 
-impl<'a, T: TakeHash> HashPairs<'a, T> {
+impl<'a, T: Consumer<u64>> HashPairs<'a, T> {
     pub(super) fn new(consumer: &'a mut T) -> Self {
         Self { before: HashedWord::default(), consumer }
     }
+}
 
+impl<T: Consumer<u64>> Consumer<ReadableWord<'_>> for HashPairs<'_, T> {
     #[inline(always)]
-    fn add(&mut self, word: HashedWord) {
+    fn take(&mut self, word: ReadableWord<'_>) {
+        let word = HashedWord::new(word);
         // The first word makes no pair. With the empty word before it, it makes the same feature twice.
         self.consumer.take(hash(HashedWord::default(), word));
         self.consumer.take(hash(self.before, word));
         self.before = word;
-    }
-}
-
-impl<T: TakeHash> TakeWord for HashPairs<'_, T> {
-    #[inline(always)]
-    fn take(&mut self, word: ReadableWord<'_>) {
-        self.add(HashedWord::new(word));
-    }
-
-    #[inline(always)]
-    fn take_short(&mut self, word: ReadableWord<'_>) {
-        self.add(HashedWord::short(word));
     }
 
     fn pause(&mut self) {
@@ -134,13 +100,13 @@ pub(super) struct WritePairs<'a, S> {
     sink: &'a mut S,
 }
 
-impl<'a, S: Sink> WritePairs<'a, S> {
+impl<'a, S: for<'f> Consumer<&'f [u8]>> WritePairs<'a, S> {
     pub(super) fn new(sink: &'a mut S) -> Self {
         Self { before: Vec::new(), sink }
     }
 }
 
-impl<S: Sink> Sink for WritePairs<'_, S> {
+impl<S: for<'f> Consumer<&'f [u8]>> Consumer<&[u8]> for WritePairs<'_, S> {
     fn take(&mut self, word: &[u8]) {
         self.sink.take(word);
         if !self.before.is_empty() {
@@ -162,13 +128,22 @@ pub(super) mod tests {
     use super::super::batch::tests::{any_text, feature_hashes};
     use super::super::{Scheme, Shingler};
     use super::*;
+    use crate::hash::rabin::UNITS;
     use proptest::prelude::*;
 
     pub(in crate::features) struct Listed(pub Vec<String>);
 
-    impl Sink for Listed {
+    impl Consumer<&[u8]> for Listed {
         fn take(&mut self, feature: &[u8]) {
             self.0.push(String::from_utf8(feature.to_vec()).unwrap());
+        }
+
+        fn pause(&mut self) {}
+    }
+
+    impl Consumer<[u16; UNITS]> for Listed {
+        fn take(&mut self, feature: [u16; UNITS]) {
+            self.0.push(String::from_utf16_lossy(&feature));
         }
 
         fn pause(&mut self) {}

@@ -4,7 +4,7 @@
 //! languages with Latin letters most pieces are ASCII. The windows of the buffer are hashed in groups, since
 //! a group without a unit above 0xFF needs only half of the lookups.
 
-use super::{BATCH, Batch, Sink};
+use super::{BATCH, Batch, Consumer};
 use crate::hash::rabin::{UNITS, hash, hash_latin1};
 use base::pieces;
 use std::array::from_fn;
@@ -15,13 +15,13 @@ const PIECE: usize = 16;
 const GROUP: usize = 64;
 
 /// Passes every feature to the sink, in the order of the text. A text of fewer than four code units has none.
-pub(crate) fn shingles(text: &str, sink: &mut impl Sink) {
+pub(crate) fn shingles(text: &str, sink: &mut impl Consumer<[u16; UNITS]>) {
     let mut window = [0; UNITS];
     for (seen, unit) in text.encode_utf16().enumerate() {
         window.rotate_left(1);
         window[UNITS - 1] = unit;
         if seen + 1 >= UNITS {
-            sink.take_units(window);
+            sink.take(window);
         }
     }
 }

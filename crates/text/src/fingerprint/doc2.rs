@@ -11,7 +11,7 @@
 //! by taking the lesser key of each cell. Cost: linear time for any text, and 4 KB of memory.
 
 use crate::features::pairs::{KEY, KEY_BITS};
-use crate::features::{FeatureRule, Scheme, Shingler, TakeHash};
+use crate::features::{Consumer, FeatureRule, Scheme, Shingler};
 use crate::hash::mix;
 use base::{Heartbeat, OutOfMemory};
 
@@ -39,7 +39,7 @@ struct KeyConsumer<'a> {
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-impl TakeHash for KeyConsumer<'_> {
+impl Consumer<u64> for KeyConsumer<'_> {
     #[inline(always)]
     fn take(&mut self, hash: u64) {
         self.keys.add(hash);

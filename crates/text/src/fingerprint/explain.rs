@@ -6,7 +6,7 @@
 use super::bit_counts::BitCounts;
 use super::doc2::LeastKeys;
 use crate::features::pairs::KEY;
-use crate::features::{FeatureRule, Scheme, Shingler, Sink, pairs};
+use crate::features::{Consumer, FeatureRule, Scheme, Shingler, pairs};
 use crate::hash::rabin::{self, UNITS};
 use crate::hash::xxh3_64;
 use base::{
@@ -115,7 +115,7 @@ impl FeatureList<'_> {
     }
 }
 
-impl Sink for FeatureList<'_> {
+impl Consumer<&[u8]> for FeatureList<'_> {
     fn take(&mut self, feature: &[u8]) {
         match self.scheme.rule() {
             FeatureRule::WordsAndPairs => {
@@ -125,7 +125,13 @@ impl Sink for FeatureList<'_> {
         }
     }
 
-    fn take_units(&mut self, units: [u16; UNITS]) {
+    fn pause(&mut self) {
+        self.heartbeat.beat();
+    }
+}
+
+impl Consumer<[u16; UNITS]> for FeatureList<'_> {
+    fn take(&mut self, units: [u16; UNITS]) {
         self.add(String::from_utf16_lossy(&units).as_bytes(), rabin::hash(units), 1.0);
     }
 

@@ -8,7 +8,7 @@
 //! Guarantee: exact except for collisions of 64-bit hashes. Cost: linear time; memory for the first million
 //! words of each text.
 
-use crate::features::{Scheme, Shingler, Sink};
+use crate::features::{Consumer, Scheme, Shingler};
 use crate::hash::probing_table::ProbingTable;
 use crate::hash::secret::Secret;
 use crate::hash::{GOLDEN_RATIO, mix, xxh3_64};
@@ -142,9 +142,9 @@ impl<const SIDE: usize> WordSink<'_, SIDE> {
     }
 }
 
-impl<const SIDE: usize> Sink for WordSink<'_, SIDE> {
+impl<'f, const SIDE: usize> Consumer<&'f [u8]> for WordSink<'_, SIDE> {
     /// A name such as `disk_create` is divided into its words.
-    fn take(&mut self, word: &[u8]) {
+    fn take(&mut self, word: &'f [u8]) {
         let mut start = 0;
         for (number, end) in memchr_iter(b'_', word).chain(once(word.len())).enumerate() {
             beat_every(STRIDE, number + 1, self.heartbeat);
@@ -155,7 +155,7 @@ impl<const SIDE: usize> Sink for WordSink<'_, SIDE> {
         }
     }
 
-    fn take_all<'a>(&mut self, words: impl ExactSizeIterator<Item = &'a [u8]>) {
+    fn take_all(&mut self, words: impl ExactSizeIterator<Item = &'f [u8]>) {
         self.heartbeat.beat();
         words.for_each(|word| self.take(word));
     }

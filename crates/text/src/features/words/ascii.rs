@@ -4,7 +4,8 @@
 //! masks, by the rules of UAX #29 for the classes in ASCII. [`latin`](super::latin) adds other letters and
 //! quotes to the masks. All other characters are left to the caller, run by run.
 
-use super::readable_word::{ReadableWord, SHORT_WORD, TakeWord};
+use super::readable_word::{ReadableWord, SHORT_WORD};
+use crate::features::Consumer;
 use crate::features::addresses::{self, UUID_LENGTH};
 use std::ops::Range;
 use wide::u8x16;
@@ -157,25 +158,32 @@ impl<'a> Window<'a> {
         text.truncate(before + length);
     }
 
-    /// Passes on the words of prose of whole runs. Where possible, they are not copied.
+    /// Passes on the words of whole runs. Where possible, they are not copied.
     #[inline(always)]
-    pub(super) fn take_words(&self, runs: Range<usize>, consumer: &mut impl TakeWord) {
+    pub(super) fn take_words<const PROSE: bool>(
+        &self,
+        runs: Range<usize>,
+        consumer: &mut impl for<'w> Consumer<ReadableWord<'w>>,
+    ) {
         let set = self.to_lower_case.to_array()[0];
-        let words = self.words::<true>(runs);
+        let words = self.words::<PROSE>(runs);
         if words.rest & !words.wanted | longer(words.rest) == 0 {
-            let word = |(first, length)| ReadableWord { bytes: &self.bytes[first..], length, set };
-            return runs_of_ones(words.rest).for_each(|run| consumer.take_short(word(run)));
+            let short = |(first, length)| {
+                let bytes: &[u8] = &self.bytes[first..];
+                ReadableWord { bytes, length, set, is_short: true }
+            };
+            return runs_of_ones(words.rest).for_each(|run| consumer.take(short(run)));
         }
         for WindowWord { first, count, mixed } in words {
             let bytes = &self.bytes[first..];
             let Some(kept) = mixed else {
-                consumer.take(ReadableWord { bytes, length: count, set });
+                consumer.take(ReadableWord { bytes, length: count, set, is_short: false });
                 continue;
             };
             let mut written = [0; WINDOW + BEHIND];
-            let length = put_mixed::<true>(&bytes[..count], kept, &mut written);
+            let length = put_mixed::<PROSE>(&bytes[..count], kept, &mut written);
             if length > 0 {
-                consumer.take(ReadableWord { bytes: &written, length, set: 0 });
+                consumer.take(ReadableWord { bytes: &written, length, set: 0, is_short: false });
             }
         }
     }

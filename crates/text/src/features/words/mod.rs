@@ -43,14 +43,14 @@ pub(crate) use letters::add_letters;
 pub(crate) use normal::Keep;
 #[cfg(any(test, feature = "oracle"))]
 pub use oracle::words_in_both_ways;
-pub(crate) use readable_word::{ReadableWord, TakeWord};
+pub(crate) use readable_word::ReadableWord;
 
-use super::addresses;
+use super::{Consumer, addresses};
 use ascii::{WINDOW, Window, bits};
 use base::{OutOfMemory, grow, grow_text};
 use machine::{GROWTH, Machine, MachineOutcome};
 use normal::{is_letter, is_word_character, normalize, segment};
-use output::{WordOutput, WordsToBuffer};
+use output::{Output, ToBuffer};
 use runs::{NOT_FOLDED, may_have_address, next_run, split_piece};
 
 /// A window with more bytes beyond ASCII than this is not cut by masks. Measured: German, French and
@@ -105,8 +105,8 @@ impl Words {
     #[inline(always)]
     fn add_next<'a>(&mut self, text: &'a str, keep: Keep) -> Result<&'a str, OutOfMemory> {
         match keep {
-            Keep::All => self.add_first::<false>(text, &mut WordsToBuffer),
-            Keep::Prose => self.add_first::<true>(text, &mut WordsToBuffer),
+            Keep::All => self.add_first::<false>(text, &mut ToBuffer::Buffer),
+            Keep::Prose => self.add_first::<true>(text, &mut ToBuffer::Buffer),
         }
     }
 
@@ -116,7 +116,7 @@ impl Words {
     fn add_first<'a, const PROSE: bool>(
         &mut self,
         text: &'a str,
-        output: &mut impl WordOutput<PROSE>,
+        output: &mut Output<'_, impl for<'w> Consumer<ReadableWord<'w>>>,
     ) -> Result<&'a str, OutOfMemory> {
         self.make_room(WINDOW)?;
         let mut padded = [0; _];
@@ -129,7 +129,7 @@ impl Words {
                 self.add_window::<PROSE>(text, &window, end, output);
                 Ok(text.get(end + 1..).unwrap_or_default())
             }
-            _ => self.add_others(text, output),
+            _ => self.add_others::<PROSE>(text, output),
         }
     }
 
@@ -138,7 +138,7 @@ impl Words {
     fn add_others<'a, const PROSE: bool>(
         &mut self,
         text: &'a str,
-        output: &mut impl WordOutput<PROSE>,
+        output: &mut Output<'_, impl for<'w> Consumer<ReadableWord<'w>>>,
     ) -> Result<&'a str, OutOfMemory> {
         let after = self.add_unicode(text, if PROSE { Keep::Prose } else { Keep::All })?;
         output.take_buffered(&mut self.text, &mut self.starts);
@@ -152,12 +152,12 @@ impl Words {
         text: &'a str,
         window: &Window<'_>,
         end: usize,
-        output: &mut impl WordOutput<PROSE>,
+        output: &mut Output<'_, impl for<'w> Consumer<ReadableWord<'w>>>,
     ) -> Result<&'a str, OutOfMemory> {
         let mut folded = [0; _];
         let window = window.fold(end, &mut folded);
         if window.other().count_ones() > NOT_FOLDED {
-            return self.add_others(text, output);
+            return self.add_others::<PROSE>(text, output);
         }
         self.add_window::<PROSE>(text, &window, end, output);
         Ok(text.get(end + 1..).unwrap_or_default())
@@ -171,7 +171,7 @@ impl Words {
         text: &str,
         window: &Window<'_>,
         end: usize,
-        output: &mut impl WordOutput<PROSE>,
+        output: &mut Output<'_, impl for<'w> Consumer<ReadableWord<'w>>>,
     ) {
         let keep = if PROSE { Keep::Prose } else { Keep::All };
         let suspects = if PROSE { window.suspects() } else { 0 };
@@ -186,7 +186,7 @@ impl Words {
             if !has_address && window.other() & run_bits == 0 {
                 continue;
             }
-            output.take_window(window, added..run.start, &mut self.text, &mut self.starts);
+            output.take_window::<PROSE>(window, added..run.start, &mut self.text, &mut self.starts);
             added = run.end;
             if has_address {
                 addresses::skip_addresses(&text[run], |part| self.add_part(part, keep));
@@ -195,7 +195,7 @@ impl Words {
             }
             output.take_buffered(&mut self.text, &mut self.starts);
         }
-        output.take_window(window, added..end, &mut self.text, &mut self.starts);
+        output.take_window::<PROSE>(window, added..end, &mut self.text, &mut self.starts);
     }
 
     /// Adds the words of a piece of the text; or of its first run, if it cannot be cut off as a piece.

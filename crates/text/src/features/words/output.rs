@@ -1,60 +1,61 @@
 //! The destination of words: a buffer, from which shingles are made, or a consumer that hashes each word.
 
 use super::ascii::Window;
-use super::readable_word::{READABLE, ReadableWord, TakeWord};
+use super::readable_word::{READABLE, ReadableWord};
+use crate::features::Consumer;
+use std::convert::Infallible;
 use std::ops::Range;
 
-/// Takes words as they are found.
-pub(super) trait WordOutput<const PROSE: bool> {
-    /// Takes the words of whole runs of a window.
-    fn take_window(
-        &mut self,
-        window: &Window<'_>,
-        runs: Range<usize>,
-        text: &mut Vec<u8>,
-        starts: &mut Vec<usize>,
-    );
-
-    /// Called after words were added to the buffer.
-    fn take_buffered(&mut self, text: &mut Vec<u8>, starts: &mut Vec<usize>);
+/// Where words go as they are found.
+pub(super) enum Output<'a, C> {
+    /// They remain in the buffer.
+    Buffer,
+    /// They are passed on at once.
+    Consumer(&'a mut C),
 }
 
-/// Leaves the words in the buffer.
-pub(super) struct WordsToBuffer;
+/// Words remain in the buffer; there is no consumer.
+pub(super) type ToBuffer = Output<'static, Infallible>;
 
-impl<const PROSE: bool> WordOutput<PROSE> for WordsToBuffer {
+impl Consumer<ReadableWord<'_>> for Infallible {
+    fn take(&mut self, _: ReadableWord<'_>) {
+        match *self {}
+    }
+
+    fn pause(&mut self) {
+        match *self {}
+    }
+}
+
+impl<C: for<'w> Consumer<ReadableWord<'w>>> Output<'_, C> {
+    /// Takes the words of whole runs of a window.
     #[inline(always)]
-    fn take_window(
+    pub(super) fn take_window<const PROSE: bool>(
         &mut self,
         window: &Window<'_>,
         runs: Range<usize>,
         text: &mut Vec<u8>,
         starts: &mut Vec<usize>,
     ) {
-        window.add_words::<PROSE>(runs, text, starts);
+        match self {
+            Self::Buffer => window.add_words::<PROSE>(runs, text, starts),
+            Self::Consumer(consumer) => window.take_words::<PROSE>(runs, *consumer),
+        }
     }
 
+    /// Called after words were added to the buffer.
     #[inline(always)]
-    fn take_buffered(&mut self, _: &mut Vec<u8>, _: &mut Vec<usize>) {}
-}
-
-/// Passes every word of prose to a consumer at once.
-pub(super) struct WordsToConsumer<'a, T>(pub(super) &'a mut T);
-
-impl<T: TakeWord> WordOutput<true> for WordsToConsumer<'_, T> {
-    #[inline(always)]
-    fn take_window(&mut self, window: &Window<'_>, runs: Range<usize>, _: &mut Vec<u8>, _: &mut Vec<usize>) {
-        window.take_words(runs, self.0);
-    }
-
-    #[inline(always)]
-    fn take_buffered(&mut self, text: &mut Vec<u8>, starts: &mut Vec<usize>) {
+    pub(super) fn take_buffered(&mut self, text: &mut Vec<u8>, starts: &mut Vec<usize>) {
+        let Self::Consumer(consumer) = self else {
+            return;
+        };
         starts.push(text.len());
         text.extend_from_slice(&[0; READABLE]);
         for word in starts.windows(2) {
             let start = word[0];
             let after = word[1];
-            self.0.take(ReadableWord { bytes: &text[start..], length: after - 1 - start, set: 0 });
+            let bytes = &text[start..];
+            consumer.take(ReadableWord { bytes, length: after - 1 - start, set: 0, is_short: false });
         }
         text.clear();
         starts.clear();

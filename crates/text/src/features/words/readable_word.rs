@@ -2,18 +2,6 @@
 
 use std::hint::select_unpredictable;
 
-/// A consumer of single words.
-pub(crate) trait TakeWord {
-    /// Takes a word.
-    fn take(&mut self, word: ReadableWord<'_>);
-
-    /// Takes a word of at most [`SHORT_WORD`] bytes. This is fastest if most words are shorter.
-    fn take_short(&mut self, word: ReadableWord<'_>);
-
-    /// Called while text without words is read, so that the heartbeat is called.
-    fn pause(&mut self);
-}
-
 /// The number of bytes that are read together.
 const CHUNK: usize = 8;
 /// The most bytes of a short word.
@@ -29,6 +17,9 @@ pub(crate) struct ReadableWord<'a> {
     pub(super) length: usize,
     /// The bits that are set in each byte of the word.
     pub(super) set: u8,
+    /// Whether the word is known to have at most [`SHORT_WORD`] bytes. The caller says so by a constant, since
+    /// a branch on it for every word would be mispredicted.
+    pub(super) is_short: bool,
 }
 
 impl<'a> ReadableWord<'a> {
@@ -37,13 +28,17 @@ impl<'a> ReadableWord<'a> {
         buffer.clear();
         buffer.extend_from_slice(word);
         buffer.extend_from_slice(&[0; READABLE]);
-        Self { bytes: buffer, length: word.len(), set: 0 }
+        Self { bytes: buffer, length: word.len(), set: 0, is_short: false }
     }
 
     /// Folds the bytes of the word in chunks of eight. A chunk is a number whose lowest byte comes first. The
     /// last chunk is padded with zeros.
     #[inline(always)]
     pub(crate) fn fold_chunks(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
+        if self.is_short {
+            debug_assert!((1..=SHORT_WORD).contains(&self.length));
+            return self.fold_first_chunks::<{ SHORT_WORD / CHUNK }>(fold);
+        }
         match self.length {
             0 => 0,
             // An ideograph. Ideographs follow one another, so the branch is predicted.
@@ -51,12 +46,6 @@ impl<'a> ReadableWord<'a> {
             1..=READABLE => self.fold_first_chunks::<{ READABLE / CHUNK }>(fold),
             _ => self.fold_all_chunks(fold),
         }
-    }
-
-    /// Folds the chunks of a word of at most [`SHORT_WORD`] bytes.
-    #[inline(always)]
-    pub(crate) fn fold_short(self, fold: impl Fn(u64, u64) -> u64) -> u64 {
-        self.fold_first_chunks::<{ SHORT_WORD / CHUNK }>(fold)
     }
 
     /// Folds N chunks of a word of 1 byte to N chunks. All N are folded, since branches on the length of
@@ -115,7 +104,7 @@ mod tests {
         let bytes: Vec<u8> = (0x41..).take(100).collect();
         let fold = |folded: u64, chunk: u64| folded.rotate_left(9) ^ chunk;
         for (length, set) in (1..60).flat_map(|length| [(length, 0), (length, 0x20)]) {
-            let word = ReadableWord { bytes: &bytes, length, set };
+            let word = ReadableWord { bytes: &bytes, length, set, is_short: false };
             let expected = bytes[..length].chunks(8).fold(0, |folded, chunk| {
                 let number = chunk.iter().rev().fold(0, |number, byte| number << 8 | u64::from(byte | set));
                 fold(folded, number)
@@ -123,7 +112,8 @@ mod tests {
             assert_eq!(word.fold_chunks(fold), expected, "{length}");
             assert_eq!(word.fold_all_chunks(fold), expected, "{length}");
             if length <= SHORT_WORD {
-                assert_eq!(word.fold_short(fold), expected, "{length}");
+                let short = ReadableWord { is_short: true, ..word };
+                assert_eq!(short.fold_chunks(fold), expected, "{length}");
             }
         }
     }

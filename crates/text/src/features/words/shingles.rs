@@ -1,8 +1,8 @@
 //! Passes the words of a text to consumers: in shingles, in parts, or one by one.
 
-use super::output::WordsToConsumer;
-use super::{BUFFERED, Keep, TakeWord, Words};
-use crate::features::{BATCH, Sink};
+use super::output::Output;
+use super::{BUFFERED, Keep, ReadableWord, Words};
+use crate::features::{BATCH, Consumer};
 use base::OutOfMemory;
 
 impl Words {
@@ -12,7 +12,7 @@ impl Words {
         text: &str,
         k: usize,
         keep: Keep,
-        sink: &mut impl Sink,
+        sink: &mut impl for<'f> Consumer<&'f [u8]>,
     ) -> Result<(), OutOfMemory> {
         self.clear();
         let mut had_any = false;
@@ -29,7 +29,7 @@ impl Words {
 
     /// Passes the shingles of the buffered words to the sink, and keeps the last k - 1 words, with which
     /// later shingles begin. Returns whether there was a shingle.
-    fn flush_shingles(&mut self, k: usize, sink: &mut impl Sink) -> bool {
+    fn flush_shingles(&mut self, k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) -> bool {
         let shingles = (self.starts.len() + 1).saturating_sub(k);
         if shingles == 0 {
             return false;
@@ -95,13 +95,13 @@ impl Words {
     pub(crate) fn each_of_prose(
         &mut self,
         text: &str,
-        consumer: &mut impl TakeWord,
+        consumer: &mut impl for<'w> Consumer<ReadableWord<'w>>,
     ) -> Result<(), OutOfMemory> {
         self.clear();
         let mut read = 0;
         let mut rest = text;
         while !rest.is_empty() {
-            let after = self.add_first::<true>(rest, &mut WordsToConsumer(consumer))?;
+            let after = self.add_first::<true>(rest, &mut Output::Consumer(consumer))?;
             read += rest.len() - after.len();
             rest = after;
             if read >= BUFFERED {

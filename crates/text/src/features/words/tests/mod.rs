@@ -4,7 +4,7 @@ mod equality;
 
 use super::runs::MAX_RUN;
 use super::*;
-use crate::features::{Batch, Sink};
+use crate::features::{Batch, Consumer};
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -12,13 +12,9 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Default)]
 struct Features(Vec<String>);
 
-impl Sink for Features {
+impl Consumer<&[u8]> for Features {
     fn take(&mut self, feature: &[u8]) {
         self.0.push(String::from_utf8(feature.to_vec()).unwrap());
-    }
-
-    fn take_units(&mut self, _: [u16; 4]) {
-        unreachable!("words are no UTF-16 units");
     }
 
     fn pause(&mut self) {}
