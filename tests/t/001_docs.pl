@@ -18,7 +18,8 @@ sub run_page
 	my ($page) = @_;
 	my $text = read_page($page);
 	SKIP: {
-		skip "$page: pgvector is not installed for this PostgreSQL", 1 if $text =~ /^CREATE EXTENSION vector/m && !$has_vector;
+		skip "$page: pgvector is not installed for this PostgreSQL", 1
+			if $text =~ /^CREATE EXTENSION vector/m && !$has_vector;
 		run_examples($page, $text);
 	}
 }

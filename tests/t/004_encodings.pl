@@ -41,7 +41,9 @@ for (
 			"(SELECT string_agg(feature, '|') FROM simhash_features(t, 'word:1'))",
 			"(SELECT string_agg(passage, '|') FROM shared_passages(t, substr(t, 3), 4))",
 			"passage_headline(t, substr(t, 3, 9), 4, 'Escape=html')",
-			"(SELECT string_agg(format('%s %s %s', document, pos, length), '|') FROM repeated_passages(format('VALUES (%L, %L), (%L, %L)', t, t, substr(t, 3), substr(t, 3)), 4, t))",
+			"(SELECT string_agg(format('%s %s %s', document, pos, length), '|') "
+				. "FROM repeated_passages(format('VALUES (%L, %L), (%L, %L)', t, t, substr(t, 3), "
+				. "substr(t, 3)), 4, t))",
 			"simhash_explain(t, substr(t, 5), 'word:1')",
 			"extract_text('<p>' || t || '<p>&lt;' || t)"),
 		"simhash(simhash_text(t, NULL, t), 'char:3')"), text_of($text, 'UTF8');
@@ -50,9 +52,11 @@ for (
 }
 
 # Normalization turns the micro sign into U+03BC, which LATIN1 does not have.
-is($node->safe_psql('latin1', "SELECT string_agg(feature, ' ') FROM simhash_features('5 ' || chr(181) || 'm', 'word:1')"),
+is($node->safe_psql('latin1',
+	"SELECT string_agg(feature, ' ') FROM simhash_features('5 ' || chr(181) || 'm', 'word:1')"),
 	'5 \u{3bc}m', 'features that the database cannot hold are escaped');
-is( $node->safe_psql('latin1', "SELECT simhash_explain('5 ' || chr(181) || 'm', '5', 'word:1') -> 'deciding' -> 0 ->> 'feature'"),
+is( $node->safe_psql('latin1',
+	"SELECT simhash_explain('5 ' || chr(181) || 'm', '5', 'word:1') -> 'deciding' -> 0 ->> 'feature'"),
 	'\u{3bc}m', 'in explanations too');
 
 # Characters that a database cannot store cause an error, and no damage.
@@ -90,15 +94,18 @@ $node->safe_psql('postgres', 'DROP CAST (bytea AS text)');
 # SQL_ASCII accepts any bytes.
 my $garbage = "SELECT %s FROM (SELECT string_agg(chr(i % 255 + 1), '') AS t FROM generate_series(1, 100000) AS i) AS x";
 for my $function ("count(simhash(t))", "simhash(t, 'char:3')", "simhash(t, 'word:1')",
-	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))", "cardinality(minhash(t))",
+	"simhash(t, 'commoncrawl')", "cardinality(winnow_sketch(t))", "cardinality(heintze_sketch(t))",
+		"cardinality(minhash(t))",
 	"length(extract_text(t)) - length(extract_text(t))", "(SELECT count(*) FROM simhash_features(t, 'char:2'))",
 	"(SELECT count(*) FROM shared_passages(t, t))", "length(passage_headline(t, substr(t, 5), 20))",
-	"(SELECT count(*) FROM repeated_passages(format('VALUES (1::bigint, %L), (2, %L)', t, substr(t, 5)), 20))", "(SELECT count(*) FROM recursive_shingles(t))",
+	"(SELECT count(*) FROM repeated_passages(format('VALUES (1::bigint, %L), (2, %L)', t, substr(t, 5)), 20))",
+		"(SELECT count(*) FROM recursive_shingles(t))",
 	"(simhash_explain(t, t || 'x', 'word:1') ->> 'distance')", "simhash(ARRAY[t])", "simhash(simhash_text(t, NULL, t))")
 {
 	like($node->safe_psql('sql_ascii', sprintf $garbage, $function), qr/^-?\d+$/, "bytes that are no text: $function");
 }
-like($node->safe_psql('sql_ascii', sprintf $garbage, "cardinality(manber_sketch(t))"), qr/^\d+$/, 'and a sketch of them');
+like($node->safe_psql('sql_ascii', sprintf $garbage, "cardinality(manber_sketch(t))"), qr/^\d+$/,
+	'and a sketch of them');
 is( $node->safe_psql('sql_ascii', "SELECT simhash(E'valid \\xc3\\xa9', 'word:1')"),
 	$node->safe_psql('postgres', "SELECT simhash(E'valid \\u00e9', 'word:1')"),
 	'UTF-8 in SQL_ASCII is read as such');

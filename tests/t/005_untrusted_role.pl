@@ -57,7 +57,8 @@ is($err, '', 'and says nothing of the hidden row');
 # A near join compares codes before it tests other conditions, but never for rows that a policy or a view hides. A
 # function with a low cost, which reports its arguments, is in WHERE, in the join condition, and in a code.
 ($code, $out, $err) = as_developer(q{
-	CREATE FUNCTION tells(si bigint) RETURNS bigint LANGUAGE plpgsql STABLE COST 0.0001 AS $$BEGIN RAISE NOTICE 'seen %', si; RETURN si; END $$;
+	CREATE FUNCTION tells(si bigint) RETURNS bigint LANGUAGE plpgsql STABLE COST 0.0001
+		AS $$BEGIN RAISE NOTICE 'seen %', si; RETURN si; END $$;
 	CREATE TABLE hiding (owner name, si bigint);
 	INSERT INTO hiding SELECT 'developer', 1000000 + i FROM generate_series(1, 3) AS i;
 	INSERT INTO hiding VALUES ('somebody', 42), ('somebody', 1000003);
@@ -70,7 +71,8 @@ is($err, '', 'and says nothing of the hidden row');
 		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(p.si, h.si) <= 1 AND tells(h.si) > p.id - 100',
 		'SELECT p.id, h.si FROM probe AS p LEFT JOIN %s AS h ON hamming(p.si, h.si) <= 1 AND tells(h.si) > p.id - 100',
 		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(p.si, tells(h.si)) <= 1',
-		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(tells(h.si), p.si) <= 1 AND hamming(p.si, h.si) <= 3']) AS query;
+		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(tells(h.si), p.si) <= 1 '
+			. 'AND hamming(p.si, h.si) <= 3']) AS query;
 	ALTER TABLE hiding ENABLE ROW LEVEL SECURITY;
 	ALTER TABLE hiding FORCE ROW LEVEL SECURITY;
 	CREATE POLICY own ON hiding USING (owner = current_user);

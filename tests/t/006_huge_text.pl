@@ -38,8 +38,10 @@ sub is_cancelled_halfway
 	{
 		$node->safe_psql($database, 'ALTER SEQUENCE progress RESTART');
 		my (undef, undef, $err) = run_psql($node, $database,
-			"SET statement_timeout = $milliseconds; SELECT nextval('progress'), $call, nextval('progress') FROM $huge LIMIT 1", '-o', '/dev/null');
-		my ($advanced) = $node->safe_psql($database, 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM progress');
+			"SET statement_timeout = $milliseconds; SELECT nextval('progress'), $call, nextval('progress') "
+				. "FROM $huge LIMIT 1", '-o', '/dev/null');
+		my ($advanced) = $node->safe_psql($database,
+			'SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM progress');
 		return 1 if $advanced == 1 && $err =~ /canceling statement due to statement timeout/;
 		diag($err) if $err !~ /canceling statement/ && $advanced < 2;
 		$milliseconds = int($milliseconds * ($advanced ? 0.7 : 1.5));
@@ -47,7 +49,8 @@ sub is_cancelled_halfway
 	return 0;
 }
 
-ok(!is_cancelled_halfway('postgres', 'md5(body)', 4), 'md5, which does not look at interrupts, is not cancelled halfway');
+ok(!is_cancelled_halfway('postgres', 'md5(body)', 4),
+	'md5, which does not look at interrupts, is not cancelled halfway');
 for (
 	[ 'postgres', "simhash(body, 'char:8')" ],
 	[ 'postgres', "simhash(body, 'word:3')" ],
@@ -68,7 +71,8 @@ for (
 	[ 'postgres', "passage_headline(left(body, 100000000), substr(body, 17, 100000000))" ],
 	[ 'postgres', "recursive_shingles(left(body, 100000000))" ],
 	# Corpora of 300 MB: the same documents again and again, the parts of one, and periodic text.
-	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, block FROM part, generate_series(1, 300)'))" ],
+	[ 'postgres',
+		"(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, block FROM part, generate_series(1, 300)'))" ],
 	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, repeat(block, 300) FROM part'))" ],
 	[ 'postgres', "(SELECT count(*) FROM repeated_passages('SELECT 1::bigint, repeat(''a'', 300000000)'))" ],
 	# Texts without any passage to find.

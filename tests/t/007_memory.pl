@@ -87,7 +87,8 @@ cmp_ok($grown, '<', 1024, "memory grew by $grown kB");
 $node->safe_psql('postgres', 'CREATE SEQUENCE computed');
 my (undef, undef, $refusal) = run_psql($node, 'postgres', q{
 	SET maintenance_work_mem = '1MB';
-	SELECT count(*) FROM repeated_passages($$SELECT nextval('computed'), repeat('x', 300000) FROM generate_series(1, 50)$$, 100, NULL::bigint)});
+	SELECT count(*) FROM repeated_passages($$SELECT nextval('computed'), repeat('x', 300000)
+		FROM generate_series(1, 50)$$, 100, NULL::bigint)});
 like($refusal, qr/maintenance_work_mem/, 'fifty texts are too large');
 cmp_ok($node->safe_psql('postgres', 'SELECT last_value FROM computed'), '<', 10, 'only few of them were computed');
 
@@ -100,8 +101,10 @@ $session->query(q{
 for my $type ('bigint', 'bit(80)')
 {
 	$session->query("CREATE TABLE excluded (id integer, si $type, EXCLUDE USING hamming (si WITH =)); TRUNCATE seen");
-	$session->query("INSERT INTO excluded SELECT i, (CASE WHEN i % 20000 = 1 THEN look(i) ELSE i END)::$type FROM generate_series(1, 60001) AS i");
-	my $bytes = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 60001) - max(bytes) FILTER (WHERE id = 20001) FROM seen');
+	$session->query("INSERT INTO excluded SELECT i, (CASE WHEN i % 20000 = 1 THEN look(i) ELSE i END)::$type "
+		. "FROM generate_series(1, 60001) AS i");
+	my $bytes = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 60001) - max(bytes) FILTER (WHERE id = 20001) '
+		. 'FROM seen');
 	cmp_ok($bytes, '<', 200_000, "forty thousand scans of an index on $type in one statement left $bytes bytes");
 	$session->query('DROP TABLE excluded');
 }
@@ -111,7 +114,8 @@ for my $type ('bigint', 'bit(80)')
 $session->query(q{
 	CREATE TABLE code (id integer, code bit(1024), body text) WITH (toast_tuple_target = 128);
 	ALTER TABLE code ALTER code SET STORAGE EXTERNAL, ALTER body SET STORAGE MAIN;
-	INSERT INTO code SELECT i, (SELECT string_agg(hashint8extended(i, n)::bit(64)::text, '') FROM generate_series(1, 16) AS n)::bit(1024), repeat('x', 2000)
+	INSERT INTO code SELECT i, (SELECT string_agg(hashint8extended(i, n)::bit(64)::text, '')
+		FROM generate_series(1, 16) AS n)::bit(1024), repeat('x', 2000)
 		FROM generate_series(1, 3000) AS i;
 	CREATE INDEX code_column ON code USING hamming (code);
 	CREATE INDEX code_expression ON code USING hamming (((~code)::bit(1024)));
@@ -119,19 +123,24 @@ $session->query(q{
 	SET enable_bitmapscan = off;
 	SET enable_sort = off;
 	SET work_mem = '64kB'});
-is(ask($session, "SELECT pg_relation_size(reltoastrelid) > 0 FROM pg_class WHERE relname = 'code'"), 't', 'codes are outside of their rows');
+is(ask($session, "SELECT pg_relation_size(reltoastrelid) > 0 FROM pg_class WHERE relname = 'code'"), 't',
+	'codes are outside of their rows');
 # The memory that searches leak between their first and their last thousand rows.
 my %searches = (
 	'searches of a column' => 'SELECT FROM code AS a JOIN code AS b ON hamming(b.code, a.code) <= 20',
-	'searches of an expression' => 'SELECT FROM code AS a JOIN code AS b ON hamming((~b.code)::bit(1024), (~a.code)::bit(1024)) <= 20',
+	'searches of an expression' => 'SELECT FROM code AS a JOIN code AS b '
+		. 'ON hamming((~b.code)::bit(1024), (~a.code)::bit(1024)) <= 20',
 	'an ordered search of a column' => 'SELECT FROM code ORDER BY hamming(code, (SELECT code FROM code WHERE id = 1))',
-	'an ordered search of an expression' => 'SELECT FROM code ORDER BY hamming((~code)::bit(1024), (SELECT code FROM code WHERE id = 1))');
+	'an ordered search of an expression' => 'SELECT FROM code ORDER BY hamming((~code)::bit(1024), (SELECT code '
+		. 'FROM code WHERE id = 1))');
 for my $what (sort keys %searches)
 {
 	$session->query('TRUNCATE seen');
-	is(ask($session, "SELECT count(CASE WHEN n % 1000 = 0 THEN look(n::integer) END) FROM (SELECT row_number() OVER () AS n FROM ($searches{$what}) AS q) AS numbered"),
+	is(ask($session, "SELECT count(CASE WHEN n % 1000 = 0 THEN look(n::integer) END) "
+		. "FROM (SELECT row_number() OVER () AS n FROM ($searches{$what}) AS q) AS numbered"),
 		3, "three thousand rows by $what");
-	my $bytes = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 3000) - max(bytes) FILTER (WHERE id = 1000) FROM seen');
+	my $bytes = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 3000) - max(bytes) FILTER (WHERE id = 1000) '
+		. 'FROM seen');
 	cmp_ok($bytes, '<', 50_000, "$what left $bytes bytes");
 }
 for (
@@ -154,7 +163,8 @@ $session->query(q{
 	CREATE VIEW looked AS SELECT CASE WHEN id % 10000 <> 1 OR look(id) > 0 THEN code END AS code FROM stored;
 	TRUNCATE seen});
 is(ask($session, "SELECT sum(pairs) FROM hamming_histogram('looked', 'code', 10)"), 200_000, 'pairs of a histogram');
-my $left = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 20001) - max(bytes) FILTER (WHERE id = 10001) FROM seen');
+my $left = ask($session, 'SELECT max(bytes) FILTER (WHERE id = 20001) - max(bytes) FILTER (WHERE id = 10001) '
+	. 'FROM seen');
 cmp_ok($left, '<', 50_000, "ten thousand codes that a histogram has read left $left bytes");
 # Near joins read values that are stored elsewhere, begin again many times, and end in errors.
 $session->query(q{
@@ -178,18 +188,25 @@ $session->query(q{
 		RETURN n;
 	END $$});
 my %joins = (
-	'a near join of stored values' => [ 10000, 'SELECT row_number() OVER () AS n, a.code AS x, b.code AS y FROM stored AS a JOIN stored AS b
+	'a near join of stored values' => [ 10000,
+		'SELECT row_number() OVER () AS n, a.code AS x, b.code AS y FROM stored AS a JOIN stored AS b
 		ON hamming(hashint8extended(a.id, 1), hashint8extended(b.id, 1)) <= 1' ],
-	'a near join of stored codes' => [ 1000, 'SELECT row_number() OVER () AS n, a.id AS x, b.id AS y FROM code AS a JOIN code AS b ON hamming(a.code, b.code) <= 20' ],
+	'a near join of stored codes' => [ 1000,
+		'SELECT row_number() OVER () AS n, a.id AS x, b.id AS y FROM code AS a '
+		. 'JOIN code AS b ON hamming(a.code, b.code) <= 20' ],
 	'near joins that begin again' => [ 200, 'SELECT n, c AS x, c AS y FROM generate_series(1, 400) AS n,
-		LATERAL (SELECT count(*) AS c FROM small AS a JOIN small AS b ON hamming(a.si, b.si # n) <= 3 OFFSET 0) AS j' ]);
+		LATERAL (SELECT count(*) AS c FROM small AS a JOIN small AS b ON hamming(a.si, b.si # n) <= 3 OFFSET 0)
+			AS j' ]);
 for my $what (sort keys %joins)
 {
 	my ($every, $query) = @{ $joins{$what} };
-	like(ask($session, "SELECT string_agg(plan, '') FROM explained(\$\$$query\$\$) AS plan"), qr/Near Join/, "$what: its plan");
+	like(ask($session, "SELECT string_agg(plan, '') FROM explained(\$\$$query\$\$) AS plan"), qr/Near Join/,
+		"$what: its plan");
 	$session->query('TRUNCATE seen');
-	$session->query("SELECT count(CASE WHEN n % $every = 0 THEN look(n::integer) END), count(x), count(y) FROM ($query) AS q");
-	my $bytes = ask($session, "SELECT (max(bytes) FILTER (WHERE id = 2 * $every) - max(bytes) FILTER (WHERE id = $every)) FROM seen");
+	$session->query("SELECT count(CASE WHEN n % $every = 0 THEN look(n::integer) END), count(x), count(y) "
+		. "FROM ($query) AS q");
+	my $bytes = ask($session, "SELECT (max(bytes) FILTER (WHERE id = 2 * $every) - max(bytes) FILTER "
+		. "(WHERE id = $every)) FROM seen");
 	cmp_ok($bytes, '<', 50_000, "$what left $bytes bytes");
 }
 ask($session, 'SELECT join_fails(10)');
@@ -203,22 +220,26 @@ $session->quit;
 # EXPLAIN shows the memory that a near join took at its peak. A session first reads both sides and joins a few rows, so
 # that it has what PostgreSQL takes for a query. Compiled expressions would take 60 MB.
 $node->safe_psql('postgres', q{
-	CREATE TABLE taken AS SELECT i AS id, hashint8extended(i, 1) AS si, hashint8extended(i, 2) AS other, repeat('x', 60) AS filler FROM generate_series(1, 200000) AS i;
+	CREATE TABLE taken AS SELECT i AS id, hashint8extended(i, 1) AS si, hashint8extended(i, 2) AS other, repeat('x', 60)
+		AS filler FROM generate_series(1, 200000) AS i;
 	VACUUM ANALYZE taken});
 for my $work_mem ('4MB', '64MB')
 {
 	for my $join ('SELECT count(*) FROM %1$s AS a JOIN %1$s AS b ON hamming(a.si, b.si) <= 2',
 		'SELECT count(a.filler || b.filler) FROM %1$s AS a JOIN %1$s AS b ON hamming(a.si, b.si) <= 2',
 		'SELECT count(*) FROM %1$s AS a JOIN %1$s AS b ON hamming(a.si, b.si) <= 2 AND hamming(a.other, b.other) <= 5',
-		'SELECT count(*) FROM %1$s AS a WHERE EXISTS (SELECT FROM %1$s AS b WHERE hamming(a.si, b.si) <= 2 AND a.id <> b.id)')
+		'SELECT count(*) FROM %1$s AS a WHERE EXISTS (SELECT FROM %1$s AS b '
+			. 'WHERE hamming(a.si, b.si) <= 2 AND a.id <> b.id)')
 	{
 		my $fresh = session($node);
-		$fresh->query("SET work_mem = '$work_mem'; SET jit = off; SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0");
+		$fresh->query("SET work_mem = '$work_mem'; SET jit = off; SET enable_nestloop = off; "
+			. "SET max_parallel_workers_per_gather = 0");
 		ask($fresh, 'SELECT count(filler) FROM taken');
 		ask($fresh, sprintf $join, '(SELECT * FROM taken WHERE id < 5)');
 		my $process = ask($fresh, 'SELECT pg_backend_pid()');
 		my $before = status($process, 'VmHWM');
-		my ($shown) = $fresh->query_safe('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ' . sprintf $join, 'taken') =~ /Near.*Peak Memory: (\d+) kB/s;
+		my ($shown) = $fresh->query_safe('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ' . sprintf $join, 'taken')
+			=~ /Near.*Peak Memory: (\d+) kB/s;
 		my $took = status($process, 'VmHWM') - $before;
 		cmp_ok($took, '<', 1.2 * $shown + 1024, sprintf "$work_mem, $shown kB shown, $took kB taken: $join", 'taken');
 		cmp_ok($shown, '<', 1.2 * $took + 1024, 'nor is more shown than was taken');
@@ -231,7 +252,8 @@ for my $work_mem ('4MB', '64MB')
 for my $linkage ('leader', 'connected')
 {
 	my $fresh = session($node);
-	$fresh->query("SET work_mem = '4MB'; SET hash_mem_multiplier = 1; SET jit = off; SET max_parallel_workers_per_gather = 0");
+	$fresh->query("SET work_mem = '4MB'; SET hash_mem_multiplier = 1; SET jit = off; "
+		. "SET max_parallel_workers_per_gather = 0");
 	ask($fresh, 'SELECT count(filler) FROM taken');
 	my $process = ask($fresh, 'SELECT pg_backend_pid()');
 	my $sum = "SELECT sum(k) FROM (SELECT near_cluster(id, si, 2, '$linkage') OVER (ORDER BY id) AS k FROM %s) AS c";

@@ -22,7 +22,8 @@ $node->safe_psql(
 	BEGIN
 		RETURN (SELECT count(*) FROM document WHERE hamming(si, query) <= radius);
 	END $$;});
-is($node->safe_psql('postgres', 'SHOW shared_preload_libraries') . $node->safe_psql('postgres', 'SHOW session_preload_libraries'),
+is($node->safe_psql('postgres', 'SHOW shared_preload_libraries')
+	. $node->safe_psql('postgres', 'SHOW session_preload_libraries'),
 	'', 'nothing is preloaded');
 
 my %shapes = (
@@ -34,7 +35,8 @@ my %shapes = (
 	'subquery' => 'SELECT id FROM document WHERE hamming(si, (SELECT min(si) FROM probe)) < 3',
 	'join' => 'SELECT d.id FROM probe AS p JOIN document AS d ON hamming(p.si, d.si) <= 3',
 	'left join' => 'SELECT d.id FROM probe AS p LEFT JOIN document AS d ON hamming(d.si, p.si) BETWEEN 1 AND 3',
-	'not exists' => 'SELECT id FROM probe AS p WHERE NOT EXISTS (SELECT FROM document AS d WHERE hamming(p.si, d.si) <= 3 AND d.id <> p.id)',
+	'not exists' => 'SELECT id FROM probe AS p WHERE NOT EXISTS (SELECT FROM document AS d '
+		. 'WHERE hamming(p.si, d.si) <= 3 AND d.id <> p.id)',
 	'or' => 'SELECT id FROM document WHERE hamming(si, 42) <= 2 OR hamming(si, 43) <= 2',
 	'nearest' => 'SELECT id FROM document ORDER BY hamming(si, 42) LIMIT 3',
 	'similarity' => 'SELECT id FROM document WHERE hamming_similarity(si, 42) >= 0.96',
@@ -47,34 +49,42 @@ my %shapes = (
 
 for my $kind ('gist (si gist_hamming_ops)', 'hamming (si)')
 {
-	$node->safe_psql('postgres', "DROP INDEX IF EXISTS document_si_idx; CREATE INDEX document_si_idx ON document USING $kind");
+	$node->safe_psql('postgres',
+		"DROP INDEX IF EXISTS document_si_idx; CREATE INDEX document_si_idx ON document USING $kind");
 	for my $shape (sort keys %shapes)
 	{
 		my (undef, $plan, $err) = run_psql($node, 'postgres', "EXPLAIN (COSTS OFF) $shapes{$shape}");
-		like($plan, qr/document_si_idx.*?(Index Cond: \(si <@ |Order By: \(si <~> )/s, "$shape, as the first query, by $kind")
+		like($plan, qr/document_si_idx.*?(Index Cond: \(si <@ |Order By: \(si <~> )/s,
+			"$shape, as the first query, by $kind")
 		  or diag($err);
 	}
 }
 
 # Conditions on sketches, by the class for them and by PostgreSQL's own.
 $node->safe_psql('postgres', q{
-	CREATE TABLE page AS SELECT i AS id, ARRAY(SELECT hashint8extended(i * 10 + j, 1) FROM generate_series(1, 20) AS j ORDER BY 1) AS sketch
+	CREATE TABLE page AS SELECT i AS id, ARRAY(SELECT hashint8extended(i * 10 + j, 1) FROM generate_series(1, 20) AS j
+		ORDER BY 1) AS sketch
 		FROM generate_series(1, 3000) AS i;
 	ANALYZE page;});
 my %sketch_shapes = (
 	'overlap' => q{SELECT id FROM page WHERE sketch_overlaps(sketch, '{1,2}')},
-	'overlap of a join' => 'SELECT b.id FROM page AS a JOIN page AS b ON sketch_overlaps(a.sketch, b.sketch) WHERE a.id = 7',
+	'overlap of a join' => 'SELECT b.id FROM page AS a JOIN page AS b ON sketch_overlaps(a.sketch, b.sketch) '
+		. 'WHERE a.id = 7',
 	'resemblance' => q{SELECT id FROM page WHERE sketch_similarity(sketch, '{1,2}') >= 0.5},
 	'containment' => q{SELECT id FROM page WHERE sketch_containment('{1,2}', sketch) > 0.5},
-	'the most similar' => q{SELECT id FROM page WHERE sketch_similarity(sketch, '{1,2}') >= 0.5 ORDER BY sketch_similarity(sketch, '{1,2}') DESC LIMIT 3},
-	'containment of the stored, with a further condition' => q{SELECT id FROM page WHERE sketch_containment(sketch, '{1,2}') >= 0.5 AND id > 1000});
+	'the most similar' => q{SELECT id FROM page WHERE sketch_similarity(sketch, '{1,2}') >= 0.5
+		ORDER BY sketch_similarity(sketch, '{1,2}') DESC LIMIT 3},
+	'containment of the stored, with a further condition' => q{SELECT id FROM page WHERE sketch_containment(sketch,
+		'{1,2}') >= 0.5 AND id > 1000});
 for my $class ('sketch_ops', 'array_ops')
 {
-	$node->safe_psql('postgres', "DROP INDEX IF EXISTS page_sketch; CREATE INDEX page_sketch ON page USING gin (sketch $class)");
+	$node->safe_psql('postgres',
+		"DROP INDEX IF EXISTS page_sketch; CREATE INDEX page_sketch ON page USING gin (sketch $class)");
 	for my $shape (sort keys %sketch_shapes)
 	{
 		my (undef, $plan, $err) = run_psql($node, 'postgres', "EXPLAIN (COSTS OFF) $sketch_shapes{$shape}");
-		like($plan, qr/Bitmap Index Scan on page_sketch/, "$shape, as the first query, by $class") or diag($plan . $err);
+		like($plan, qr/Bitmap Index Scan on page_sketch/, "$shape, as the first query, by $class")
+			or diag($plan . $err);
 	}
 }
 
@@ -107,6 +117,7 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE reader LOGIN; GRANT SELECT ON near, document TO reader;});
 (undef, $plan, $err) =
   run_psql($node, 'postgres', 'EXPLAIN (COSTS OFF) SELECT id FROM near WHERE hd <= 3', '-U', 'reader');
-like($plan, qr/Index Cond: \(si OPERATOR\(hidden\.<@\) |Index Cond: \(si <@ /, 'without USAGE on the schema') or diag($err);
+like($plan, qr/Index Cond: \(si OPERATOR\(hidden\.<@\) |Index Cond: \(si <@ /, 'without USAGE on the schema')
+	or diag($err);
 
 done_testing();

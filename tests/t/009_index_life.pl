@@ -47,7 +47,8 @@ for my $table (sort keys %kinds)
 	$node->safe_psql('postgres', "CREATE $unlogged TABLE $table AS $rows{$table};
 		CREATE INDEX CONCURRENTLY ON $table USING $kinds{$table};");
 	same_both_ways($node, $table, "$table: built concurrently", $types{$table});
-	$node->safe_psql('postgres', "UPDATE $table SET si = si # 4::$types{$table} WHERE id % 3 = 0; DELETE FROM $table WHERE id % 7 = 0;");
+	$node->safe_psql('postgres',
+		"UPDATE $table SET si = si # 4::$types{$table} WHERE id % 3 = 0; DELETE FROM $table WHERE id % 7 = 0;");
 	same_both_ways($node, $table, "$table: changed", $types{$table});
 	$node->safe_psql('postgres', "VACUUM $table");
 	same_both_ways($node, $table, "$table: vacuumed", $types{$table});
@@ -61,10 +62,12 @@ for my $table (@tables)
 	# The results are the same with and without the index.
 	my $count = sub {
 		return $node->safe_psql('postgres', "CREATE TEMP TABLE t AS $rows{$table}; $_[0]
-			INSERT INTO t SELECT id, si FROM t; DELETE FROM t WHERE id % 3 = 0; $_[1] INSERT INTO t SELECT id, si # 1::$types{$table} FROM t;
+			INSERT INTO t SELECT id, si FROM t; DELETE FROM t WHERE id % 3 = 0;
+				$_[1] INSERT INTO t SELECT id, si # 1::$types{$table} FROM t;
 			SELECT count(*) FROM t WHERE hamming(si, (SELECT si FROM t WHERE id = 101 ORDER BY si LIMIT 1)) <= 3");
 	};
-	is($count->("CREATE INDEX ON t USING $kinds{$table}; $by_index", 'VACUUM t;'), $count->('', ''), "a temporary table like $table");
+	is($count->("CREATE INDEX ON t USING $kinds{$table}; $by_index", 'VACUUM t;'), $count->('', ''),
+		"a temporary table like $table");
 }
 
 # A replica returns the same results while the primary continues.
@@ -74,7 +77,8 @@ $replica->init_from_backup($node, 'base', has_streaming => 1);
 $replica->start;
 for my $table (@tables)
 {
-	$node->safe_psql('postgres', "INSERT INTO $table SELECT id + 50000, si # 2::$types{$table} FROM $table WHERE id % 2 = 0");
+	$node->safe_psql('postgres',
+		"INSERT INTO $table SELECT id + 50000, si # 2::$types{$table} FROM $table WHERE id % 2 = 0");
 	$node->safe_psql('postgres', "VACUUM $table");
 	$node->wait_for_catchup($replica);
 	same_both_ways($replica, $table, "replica of $table", $types{$table});
@@ -89,12 +93,14 @@ $node->start;
 for my $table (@tables)
 {
 	is(answers($node, $by_index, $table), $before{$table}, "$table after a crash");
-	is($node->safe_psql('postgres', "$by_index SELECT count(*) FROM unlogged_$table WHERE hamming(si, 42::$types{$table}) <= 96"), 0,
+	is($node->safe_psql('postgres',
+		"$by_index SELECT count(*) FROM unlogged_$table WHERE hamming(si, 42::$types{$table}) <= 96"), 0,
 		"the index of unlogged_$table is as empty as its table");
 	$node->safe_psql('postgres', "INSERT INTO unlogged_$table SELECT * FROM $table");
 	same_both_ways($node, "unlogged_$table", "unlogged_$table, filled again", $types{$table});
 }
-is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('${_}_si_idx', true)"), '', "the index of $_ is sound") for 'twin', 'code';
+is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('${_}_si_idx', true)"), '',
+	"the index of $_ is sound") for 'twin', 'code';
 
 # After the type of a column was extended, the dump can still be restored.
 $node->safe_psql('postgres', q{CREATE TABLE lengthened (id integer, si varbit(100));
@@ -102,14 +108,17 @@ $node->safe_psql('postgres', q{CREATE TABLE lengthened (id integer, si varbit(10
 	CREATE INDEX lengthened_si_idx ON lengthened USING hamming (si);
 	ALTER TABLE lengthened ALTER COLUMN si TYPE varbit(200)});
 # A restored dump has the index and the constraint.
-$node->safe_psql('postgres', 'CREATE TABLE refusing (id integer, si bigint, EXCLUDE USING hamming (hamming_ball(si, 3) WITH ~));
+$node->safe_psql('postgres',
+	'CREATE TABLE refusing (id integer, si bigint, EXCLUDE USING hamming (hamming_ball(si, 3) WITH ~));
 	INSERT INTO refusing VALUES (1, 0)');
 my $dump = $node->basedir . '/life.dump';
 $node->command_ok([ 'pg_dump', '--format', 'custom', '--file', $dump, $node->connstr('postgres') ], 'dump');
 $node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '--dbname', $node->connstr('restored'), $dump ], 'restore');
-is( $node->safe_psql('restored', "SELECT count(*) FROM pg_index WHERE indexrelid::regclass::text LIKE '%si%' AND indisvalid"),
-	$node->safe_psql('postgres', "SELECT count(*) FROM pg_index WHERE indexrelid::regclass::text LIKE '%si%' AND indisvalid"),
+is( $node->safe_psql('restored',
+	"SELECT count(*) FROM pg_index WHERE indexrelid::regclass::text LIKE '%si%' AND indisvalid"),
+	$node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_index WHERE indexrelid::regclass::text LIKE '%si%' AND indisvalid"),
 	'all indexes are restored');
 (undef, undef, my $err) = run_psql($node, 'restored', 'INSERT INTO refusing VALUES (2, 1)');
 like($err, qr/conflicting key value violates exclusion constraint/, 'the constraint refuses as before');

@@ -48,7 +48,8 @@ for my $round (1 .. $rounds)
 
 	my $problems = check_workload($node);
 	my ($code, undef, $wrong) = run_psql($node, 'postgres',
-		"SELECT assert_same(coalesce(any_fingerprint(), 0), n), assert_same(coalesce(any_code(), scattered_code(0)), n), assert_same_of_part(coalesce(any_fingerprint(), 0), n) FROM generate_series(0, 24, 3) AS n");
+		"SELECT assert_same(coalesce(any_fingerprint(), 0), n), assert_same(coalesce(any_code(), scattered_code(0)), "
+			. "n), assert_same_of_part(coalesce(any_fingerprint(), 0), n) FROM generate_series(0, 24, 3) AS n");
 	is("$problems$wrong", '', "crash $round");
 	$changed++ if $node->safe_psql('postgres', $state) ne $before;
 	# This keeps rounds short.

@@ -20,7 +20,8 @@ $primary->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('sta
 $primary->backup('base');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
 # Queries are not cancelled because VACUUM removes rows.
-$standby->append_conf('postgresql.conf', "hot_standby_feedback = on\nmax_standby_streaming_delay = -1\nprimary_slot_name = standby");
+$standby->append_conf('postgresql.conf',
+	"hot_standby_feedback = on\nmax_standby_streaming_delay = -1\nprimary_slot_name = standby");
 $standby->start;
 
 my $out = '';
@@ -34,7 +35,8 @@ my $false_alarms = sub {
 	my ($where) = @_;
 	for my $index ('document_si', 'document_code')
 	{
-		is($where->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index')"), '', 'no false alarm on ' . $where->name . " by $index");
+		is($where->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index')"), '',
+			'no false alarm on ' . $where->name . " by $index");
 	}
 };
 $false_alarms->($_) for ($primary, $standby) x 3;
@@ -57,26 +59,38 @@ my $answers = "SELECT by_index(n, 20), nearest_by_index(n, 50), by_index(c, 20),
 is($standby->safe_psql('postgres', $answers), $primary->safe_psql('postgres', $answers), 'and answers the same');
 is(check_workload($primary), '', 'the indexes are sound');
 my $stats = "SELECT rows, nulls, leaf_pages FROM hamming_index_stats('document_si')";
-is($standby->safe_psql('postgres', $stats), $primary->safe_psql('postgres', $stats), 'the standby tells what its index consists of');
+is($standby->safe_psql('postgres', $stats), $primary->safe_psql('postgres', $stats),
+	'the standby tells what its index consists of');
 
 # An unlogged index has no contents on a standby. The view says so, and has all other indexes.
-$primary->safe_psql('postgres', 'CREATE UNLOGGED TABLE scratch AS SELECT i::bigint AS si FROM generate_series(1, 1000) AS i; CREATE INDEX scratch_si ON scratch USING hamming (si)');
+$primary->safe_psql('postgres',
+	'CREATE UNLOGGED TABLE scratch AS SELECT i::bigint AS si FROM generate_series(1, 1000) AS i; '
+	. 'CREATE INDEX scratch_si ON scratch USING hamming (si)');
 $primary->wait_for_catchup($standby);
 my $view = q{SELECT index, rows, reindex, problem FROM hamming_indexes ORDER BY index::text};
 my $of_scratch = qr/^scratch_si\|.*$/m;
 my $listed = $standby->safe_psql('postgres', $view);
-like($listed, qr/^scratch_si\|\|f\|cannot access unlogged index "scratch_si" during recovery$/m, 'the view tells which index cannot be read on a standby');
-is($listed =~ s/$of_scratch//r, $primary->safe_psql('postgres', $view) =~ s/$of_scratch//r, 'and shows the others as on the primary');
-my (undef, undef, $refused) = run_psql($standby, 'postgres', "\\set VERBOSITY verbose\nSELECT * FROM hamming_index_check('scratch_si')");
-like($refused, qr/ERROR:  0A000: cannot access unlogged index "scratch_si" during recovery\nDETAIL:  .*not replicated.*\nHINT:  /, 'the check refuses it');
-is($primary->safe_psql('postgres', "SELECT count(*) FROM hamming_index_check('scratch_si', true)"), 0, 'which is sound on the primary');
+like($listed, qr/^scratch_si\|\|f\|cannot access unlogged index "scratch_si" during recovery$/m,
+	'the view tells which index cannot be read on a standby');
+is($listed =~ s/$of_scratch//r, $primary->safe_psql('postgres', $view) =~ s/$of_scratch//r,
+	'and shows the others as on the primary');
+my (undef, undef, $refused) = run_psql($standby, 'postgres',
+	"\\set VERBOSITY verbose\nSELECT * FROM hamming_index_check('scratch_si')");
+like($refused,
+	qr/ERROR:  0A000: cannot access unlogged index "scratch_si" during recovery\nDETAIL:  .*not replicated.*\nHINT:  /,
+	'the check refuses it');
+is($primary->safe_psql('postgres', "SELECT count(*) FROM hamming_index_check('scratch_si', true)"), 0,
+	'which is sound on the primary');
 
 # Pages of indexes were compared: the WAL contains images that serve only for comparison.
 my @indexes = map { $primary->safe_psql('postgres', "SELECT pg_relation_filenode('document_$_')") } 'si', 'code';
 my $from = $primary->lsn('flush');
-$primary->safe_psql('postgres', "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 100)");
-my ($log) = run_command([ 'pg_waldump', '--bkp-details', '--path', $primary->data_dir . '/pg_wal', '--rmgr', 'Generic', '--start', $from, '--end', $primary->lsn('flush') ]);
-like($log, qr{/$_ fork main blk \d+ \(FPW for WAL verification\)}, "changes of index $_ came with images to compare") for @indexes;
+$primary->safe_psql('postgres',
+	"INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 100)");
+my ($log) = run_command([ 'pg_waldump', '--bkp-details', '--path', $primary->data_dir . '/pg_wal', '--rmgr', 'Generic',
+	'--start', $from, '--end', $primary->lsn('flush') ]);
+like($log, qr{/$_ fork main blk \d+ \(FPW for WAL verification\)}, "changes of index $_ came with images to compare")
+	for @indexes;
 $primary->wait_for_catchup($standby);
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'the standby has the same pages');
 
@@ -84,6 +98,8 @@ unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'the standby 
 $standby->promote;
 $primary->stop('immediate');
 is(check_workload($standby), '', 'so are those of the standby');
-is($standby->safe_psql('postgres', "SELECT rows, reindex, problem FROM hamming_indexes WHERE index = 'scratch_si'::regclass"), '0|f|', 'and the unlogged index is empty there');
+is($standby->safe_psql('postgres',
+	"SELECT rows, reindex, problem FROM hamming_indexes WHERE index = 'scratch_si'::regclass"), '0|f|',
+	'and the unlogged index is empty there');
 
 done_testing();

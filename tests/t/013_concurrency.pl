@@ -20,10 +20,12 @@ my @to = ('-h', $node->host, '-p', $node->port, 'postgres');
 my $patience = patience($seconds);
 my $vacuums = '';
 my $err = '';
-my $vacuuming = IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, @vacuum, @to ], '>', \$vacuums, '2>', \$err, $patience);
+my $vacuuming = IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, @vacuum, @to ], '>', \$vacuums, '2>',
+	\$err, $patience);
 my $out = '';
 my $wrong = '';
-my $same = IPC::Run::run([ 'pgbench', '-n', '-c', '9', '-j', '2', '-T', $seconds, @load, @to ], '>', \$out, '2>', \$wrong, $patience);
+my $same = IPC::Run::run([ 'pgbench', '-n', '-c', '9', '-j', '2', '-T', $seconds, @load, @to ], '>', \$out, '2>',
+	\$wrong, $patience);
 ok($same, 'every answer was that of a scan, and nothing failed') or diag($wrong);
 ok($vacuuming->finish, 'vacuum went on meanwhile') or diag($err);
 like($out, qr/transactions actually processed: [1-9]/, 'there were transactions');
@@ -35,12 +37,14 @@ note($vacuums);
 my %scripts = (
 	view => 'SELECT count(*) FROM hamming_indexes;',
 	rebuild => 'REINDEX INDEX CONCURRENTLY document_si;',
-	drop => 'CREATE TABLE brief AS SELECT si FROM document LIMIT 10; CREATE INDEX brief_si ON brief USING hamming (si); DROP INDEX brief_si; DROP TABLE brief;');
+	drop => 'CREATE TABLE brief AS SELECT si FROM document LIMIT 10; '
+		. 'CREATE INDEX brief_si ON brief USING hamming (si); DROP INDEX brief_si; DROP TABLE brief;');
 append_to_file($node->basedir . "/$_.sql", "$scripts{$_}\n" =~ s/; /;\n/gr) for keys %scripts;
 my %done;
 my %running = map {
 	my $name = $_;
-	($name => IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, '-f', $node->basedir . "/$name.sql", @to ], '>', \$done{$name}{out}, '2>', \$done{$name}{err}, $patience))
+	($name => IPC::Run::start([ 'pgbench', '-n', '-c', '1', '-T', $seconds, '-f', $node->basedir . "/$name.sql", @to ],
+		'>', \$done{$name}{out}, '2>', \$done{$name}{err}, $patience))
 } sort keys %scripts;
 for my $name (sort keys %running)
 {
@@ -51,7 +55,9 @@ for my $name (sort keys %running)
 is(check_workload($node), '', 'the indexes are sound');
 $node->safe_psql('postgres', 'DELETE FROM document');
 $node->safe_psql('postgres', 'VACUUM document');
-is($node->safe_psql('postgres', "SELECT rows, nulls, leaf_pages, inner_pages FROM unnest('{document_si,document_code,document_twin}'::regclass[]) AS i, hamming_index_stats(i)"),
+is($node->safe_psql('postgres',
+	"SELECT rows, nulls, leaf_pages, inner_pages "
+	. "FROM unnest('{document_si,document_code,document_twin}'::regclass[]) AS i, hamming_index_stats(i)"),
 	"0|0|5|0\n0|0|14|0\n0|0|6|0", 'and give all pages back when all rows are gone');
 unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal|deadlock/, 'no crash, no deadlock');
 

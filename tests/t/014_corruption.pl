@@ -18,7 +18,8 @@ my $node = start_node('corruption');
 $node->append_conf('postgresql.conf', "autovacuum = off\nignore_checksum_failure = on");
 $node->restart;
 $node->safe_psql('postgres', q{
-	CREATE TABLE document AS SELECT i AS id, CASE WHEN i % 100 > 0 THEN hashint8extended(i, 1) END AS si FROM generate_series(1, 20000) AS i;
+	CREATE TABLE document AS SELECT i AS id, CASE WHEN i % 100 > 0 THEN hashint8extended(i, 1) END AS si
+		FROM generate_series(1, 20000) AS i;
 	CREATE TABLE code AS SELECT id, (si::bit(64) || hashint4(id)::bit(16))::bit(80) AS si FROM document;});
 
 # Each damages the file of another index: the place, and the bytes written there (or a number of random bits to flip).
@@ -40,7 +41,8 @@ my %damages = (
 my %damages_of_codes = (
 	'codes: magic number' => [ 0, $trailer, 'xxxx', qr/block 0: it does not say how many bits a code has/ ],
 	'codes: format' => [ 0, $trailer + 4, "\x63", qr/block 0: it does not say how many bits a code has/ ],
-	'codes: tree of the description' => [ 0, $trailer + 5, "\x08", qr/block 0: it does not say how many bits a code has/ ],
+	'codes: tree of the description' => [ 0, $trailer + 5, "\x08",
+		qr/block 0: it does not say how many bits a code has/ ],
 	'codes: no entry' => [ 0, 12, pack('S', 24), qr/block 0: it does not say how many bits a code has/ ],
 	'codes: no bits' => [ 0, 24, pack('Q', 0), qr/block 0: it does not say how many bits a code has/ ],
 	'codes: too many bits' => [ 0, 24, pack('Q', 8193), qr/block 0: it does not say how many bits a code has/ ],
@@ -48,11 +50,14 @@ my %damages_of_codes = (
 	'codes: tree of a root' => [ 2, $trailer + 5, "\x0b", qr/block 2: it belongs to another tree/ ],
 	'codes: format of a tree' => [ 2, $trailer + 4, "\x63", qr/block 2: it has another format/ ],
 	'codes: format of the trees of bigint' => [ 2, $trailer + 4, "\x01", qr/block 2: it has another format/ ],
-	'codes: a child that is not there' => [ 1, $trailer - 4, pack('L', 4_000_000), qr/block 4000000: there is no such page/ ],
+	'codes: a child that is not there' => [ 1, $trailer - 4, pack('L', 4_000_000),
+		qr/block 4000000: there is no such page/ ],
 	'codes: zeroes' => [ 20, 0, "\0" x $page, qr/block 20: it is not a page/ ],
 	# The number of the description says that the index has trees of words.
-	'codes: words of an expression' => [ 0, $trailer + 5, "\xf8", qr/block 0: it has trees of words, although its codes are computed by an expression/ ]);
-my %random = map { (($_ % 2 ? 'codes: ' : '') . "random bits $_" => [ undef, undef, 1 + int(rand(20)), undef ]) } 1 .. 30;
+	'codes: words of an expression' => [ 0, $trailer + 5, "\xf8",
+		qr/block 0: it has trees of words, although its codes are computed by an expression/ ]);
+my %random = map { (($_ % 2 ? 'codes: ' : '') . "random bits $_" => [ undef, undef, 1 + int(rand(20)),
+	undef ]) } 1 .. 30;
 %damages = (%damages, %damages_of_codes);
 
 my %index;
@@ -63,11 +68,15 @@ for my $damage (sort(keys %damages), sort(keys %random))
 	my $source = $damage =~ /^codes/ ? 'code' : 'document';
 	my $unlogged = $damage =~ /^unlogged/ ? 'UNLOGGED' : '';
 	my $key = $damage =~ /expression/ ? '((~si)::bit(80))' : 'si';
-	$node->safe_psql('postgres', "CREATE $unlogged TABLE table_$number AS SELECT * FROM $source; CREATE INDEX $index{$damage} ON table_$number USING hamming ($key)");
+	$node->safe_psql('postgres',
+		"CREATE $unlogged TABLE table_$number AS SELECT * FROM $source; "
+		. "CREATE INDEX $index{$damage} ON table_$number USING hamming ($key)");
 }
-my %file = map { ($_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$index{$_}')")) } keys %index;
+my %file = map { ($_ => $node->data_dir . '/' . $node->safe_psql('postgres',
+	"SELECT pg_relation_filepath('$index{$_}')")) } keys %index;
 # The file of one index is missing.
-$node->safe_psql('postgres', 'CREATE TABLE lost AS SELECT * FROM document; CREATE INDEX lost_si ON lost USING hamming (si)');
+$node->safe_psql('postgres',
+	'CREATE TABLE lost AS SELECT * FROM document; CREATE INDEX lost_si ON lost USING hamming (si)');
 my $lost = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('lost_si')");
 $node->stop;
 unlink $lost or die "$lost: $!";
@@ -100,7 +109,8 @@ $node->start;
 
 # The view has a row for each index, and says what is wrong with it. PostgreSQL's own error of an impossible header is a
 # problem as well.
-my %problem = map { split /=/, $_, 2 } split /\n/, $node->safe_psql('postgres', "SELECT index || '=' || coalesce(problem, '') FROM hamming_indexes");
+my %problem = map { split /=/, $_, 2 } split /\n/, $node->safe_psql('postgres',
+	"SELECT index || '=' || coalesce(problem, '') FROM hamming_indexes");
 like(delete $problem{lost_si}, qr/could not open file/, 'the index without a file is one of hamming_indexes');
 is(scalar(keys %problem), scalar(keys %index), 'which has all other indexes');
 for my $damage (sort keys %damages)
@@ -110,10 +120,13 @@ for my $damage (sort keys %damages)
 	next if $damage =~ /^unlogged/;
 	my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : $damages{$damage}[3];
 	like($problem{ $index{$damage} }, $told, "$damage: told by hamming_indexes");
-	is($node->safe_psql('postgres', "SELECT rows IS NULL AND reindex AND problem IS NOT NULL FROM hamming_indexes WHERE index = '$index{$damage}'::regclass"), 't', 'and that REINDEX is due');
+	is($node->safe_psql('postgres',
+		"SELECT rows IS NULL AND reindex AND problem IS NOT NULL FROM hamming_indexes "
+		. "WHERE index = '$index{$damage}'::regclass"), 't', 'and that REINDEX is due');
 }
 
-my $by_index = "SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off; SET statement_timeout = '" . SECONDS_OF_PATIENCE . "s'; \\set VERBOSITY verbose\n";
+my $by_index = "SET enable_seqscan = off; SET enable_sort = off; SET enable_bitmapscan = off; "
+	. "SET statement_timeout = '" . SECONDS_OF_PATIENCE . "s'; \\set VERBOSITY verbose\n";
 for my $damage (sort keys %index)
 {
 	my ($table) = $index{$damage} =~ s/damaged/table/r;
@@ -128,30 +141,37 @@ for my $damage (sort keys %index)
 		"VACUUM $table",
 		"INSERT INTO $table SELECT id, si # 2::$type FROM $source LIMIT 3000");
 	# One session must survive all errors, so that its last statement is executed.
-	my (undef, $out, $err) = run_psql($node, 'postgres', "$by_index\\set ON_ERROR_STOP off\n" . join('', map { "$_;\n" } @statements) . "\\echo alive");
+	my (undef, $out, $err) = run_psql($node, 'postgres', "$by_index\\set ON_ERROR_STOP off\n"
+		. join('', map { "$_;\n" } @statements) . "\\echo alive");
 	like($out, qr/alive/, "$damage: the session goes on");
 	my @errors = grep { /ERROR/ } split /^(?=psql:)/m, $err;
 	# A row's place in the table may be damaged too. Then PostgreSQL says that the table has no such block, with the
 	# code of whatever error of a file came last, or XX000.
-	my $of_damage = defined $damages{$damage} ? qr/ERROR:  XX00[12]:/ : qr/ERROR:  (XX00[12]:|58P01:|.*previous segment is only)/;
+	my $of_damage = defined $damages{$damage} ? qr/ERROR:  XX00[12]:/
+		: qr/ERROR:  (XX00[12]:|58P01:|.*previous segment is only)/;
 	my @others = grep { !/$of_damage/ } @errors;
 	is("@others", '', "$damage: no error but of damage");
 	if (my $expected = ($damages{$damage} // [])->[3])
 	{
 		like("@errors", $expected, "$damage: told by queries");
-		my ($code, $problems, $err) = run_psql($node, 'postgres', "SELECT block || ': ' || problem FROM hamming_index_check('$index{$damage}')");
+		my ($code, $problems, $err) = run_psql($node, 'postgres',
+			"SELECT block || ': ' || problem FROM hamming_index_check('$index{$damage}')");
 		# Postgres itself refuses to read a page whose header is impossible. Nothing can be read if it is not known how
 		# many bits codes have, or which trees there are.
-		my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : "$expected" =~ /\bbits\b|expression/ ? $expected : qr/^ *\d+: /m;
+		my $told = $damage =~ /header/ ? qr/invalid page in block 6/ : "$expected" =~ /\bbits\b|expression/ ? $expected
+			: qr/^ *\d+: /m;
 		like("$problems$err", $told, "$damage: told by the check");
 	}
 	# REINDEX repairs the index.
 	$node->safe_psql('postgres', "REINDEX INDEX $index{$damage}");
-	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index{$damage}', true)"), '', "$damage: mended by REINDEX");
-	is($node->safe_psql('postgres', "SELECT problem FROM hamming_indexes WHERE index = '$index{$damage}'::regclass"), '', 'and the view has no problem');
+	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$index{$damage}', true)"), '',
+		"$damage: mended by REINDEX");
+	is($node->safe_psql('postgres', "SELECT problem FROM hamming_indexes WHERE index = '$index{$damage}'::regclass"),
+		'', 'and the view has no problem');
 }
 $node->safe_psql('postgres', 'REINDEX INDEX lost_si');
-is($node->safe_psql('postgres', "SELECT problem FROM hamming_indexes WHERE index = 'lost_si'::regclass"), '', 'REINDEX makes a new file');
+is($node->safe_psql('postgres', "SELECT problem FROM hamming_indexes WHERE index = 'lost_si'::regclass"), '',
+	'REINDEX makes a new file');
 unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal/, 'no crash');
 
 done_testing();

@@ -20,9 +20,11 @@ my $queries = $ENV{QUERIES} // 1000;
 diag("seed $seed");
 
 my %ways = (
-	'by index' => "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off;",
+	'by index' => "SET search_path = ours, public; SET enable_seqscan = off; SET enable_sort = off; "
+		. "SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off;",
 	'by near join' => "SET search_path = ours, public; SET enable_nestloop = off;",
-	'by scan' => "SET search_path = ours, public; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
+	'by scan' => "SET search_path = ours, public; SET enable_hashjoin = off; SET simhash_pg.enable_near_join = off; "
+		. "SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;",
 	'by arithmetic' => "SET search_path = arithmetic, public;");
 
 my ($generator, $node);
@@ -33,7 +35,8 @@ sub begin
 	my ($kind) = @_;
 	$generator = QueryGenerator->new($seed, $kind);
 	$node = start_node("generated_$kind");
-	$node->safe_psql('postgres', 'DROP EXTENSION simhash_pg; CREATE TABLE base (n, grp, si, other) AS VALUES ' . $generator->rows(ROWS));
+	$node->safe_psql('postgres', 'DROP EXTENSION simhash_pg; CREATE TABLE base (n, grp, si, other) AS VALUES '
+		. $generator->rows(ROWS));
 	my $tables = slurp_file(dirname(__FILE__) . '/generated_queries.sql');
 	$tables = of_bits($tables) if $kind eq 'bits';
 	$node->safe_psql('postgres', $tables);
@@ -50,7 +53,9 @@ sub of_bits
 	# There are no constraints on balls of strings of bits.
 	$tables =~ s/hamming_ball\((\w+), \d+\)/$1/g;
 	$tables =~ s/USING gist \(grp, si gist_hamming_ops\)/USING hamming (si, grp)/g;
-	$tables =~ s/USING gist \((?:other gist_hamming_ops, |grp, )?(\w+|\(\(.*\)\)) gist_hamming_ops(?:, other gist_hamming_ops)?\)/USING hamming ($1)/g;
+	my $before = qr/(?:other gist_hamming_ops, |grp, )?/;
+	my $behind = qr/(?:, other gist_hamming_ops)?/;
+	$tables =~ s/USING gist \($before(\w+|\(\(.*\)\)) gist_hamming_ops$behind\)/USING hamming ($1)/g;
 	$tables =~ s/^(CREATE INDEX include_idx .*) INCLUDE .*;/$1;/m;
 	# Takes each choice of trees in turn. An index on an expression has only one.
 	my $index = 0;
@@ -59,7 +64,10 @@ sub of_bits
 		my $trees = $create =~ /hamming \(\(/ ? 'whole' : (qw(words both whole))[ $index++ % 3 ];
 		return "WITH (trees = $trees" . ($is_half_full ? ', fillfactor = 50)' : ')');
 	};
-	$tables =~ s/^(\s*CREATE INDEX .* USING hamming .*?)( WITH \(fillfactor = 50\))?( WHERE .*)?;$/"$1 " . $with->($1, $2) . ($3 \/\/ '') . ';'/gme;
+	my $has_option = qr/( WITH \(fillfactor = 50\))?/;
+	my $is_partial = qr/( WHERE .*)?/;
+	$tables =~ s{^(\s*CREATE INDEX .* USING hamming .*?)$has_option$is_partial;$}
+		{"$1 " . $with->($1, $2) . ($3 // '') . ';'}gme;
 	return $tables;
 }
 
@@ -88,7 +96,8 @@ sub script
 	for my $text (@{ $query->{statements} })
 	{
 		my $statement = statement($text, $way);
-		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n" if $shows_plan && $statement !~ /^(PREPARE|FETCH|MOVE|SET)/;
+		$script .= "\\echo \@plan\nEXPLAIN (COSTS OFF) $statement;\n" if $shows_plan
+			&& $statement !~ /^(PREPARE|FETCH|MOVE|SET)/;
 		$script .= "\\echo \@answer\n$statement;\n\\echo \@state :SQLSTATE\n";
 	}
 	return $script . "ROLLBACK;\nDEALLOCATE ALL;\n";
@@ -133,7 +142,8 @@ sub report
 	my $missing = beyond($truth, $answer->{answer});
 	return "DIFFERENT $way:\n$ways{$way}\nBEGIN; " . settings($query, $way)
 	  . join('', map { "$_;\n" } @{ $query->{statements} }) . "ROLLBACK; DEALLOCATE ALL;\n"
-	  . ($too_many || $missing ? "not by arithmetic:\n${too_many}by arithmetic alone:\n$missing" : "in another order\n") . $answer->{plan};
+	  . ($too_many || $missing ? "not by arithmetic:\n${too_many}by arithmetic alone:\n$missing"
+	  : "in another order\n") . $answer->{plan};
 }
 
 # The first lines that one text has more often than another.
@@ -150,7 +160,8 @@ sub beyond
 sub indexes
 {
 	my ($plan) = @_;
-	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*(?:Index Cond: .*\n\s*)??(?:Index Cond|Order By): .*(?:<\@|<~>|<\^>)/g;
+	my $another = qr/(?:Index Cond: .*\n\s*)??/;
+	return $plan =~ /(?:using|Scan on) (\w+)_idx\w*\b.*\n\s*$another(?:Index Cond|Order By): .*(?:<\@|<~>|<\^>)/g;
 }
 
 # The forms of which the plan does not contain the index: with constants, and with parameters in a generic plan.
@@ -160,8 +171,11 @@ sub forms_without_index
 	my $print = $generator->literal('fingerprint', $generator->{centers}[0]);
 	my @all = qw(within line wrapped falling);
 	my @known = map { [ $_, "EXPLAIN (COSTS OFF) $_" ] } $generator->forms($print, 3, @all, 'known');
-	my @generic = map { [ $_, "PREPARE f ($type, integer) AS $_; EXPLAIN (COSTS OFF) EXECUTE f ($print, 3); DEALLOCATE f" ] } $generator->forms('$1', '$2', @all);
-	my $script = "$ways{'by index'}\nSET plan_cache_mode = force_generic_plan;\n" . join '', map { "\\echo \@plan\n$_->[1];\n" } @known, @generic;
+	my @generic =
+	  map { [ $_, "PREPARE f ($type, integer) AS $_; EXPLAIN (COSTS OFF) EXECUTE f ($print, 3); DEALLOCATE f" ] }
+	  $generator->forms('$1', '$2', @all);
+	my $script = "$ways{'by index'}\nSET plan_cache_mode = force_generic_plan;\n" . join '',
+		map { "\\echo \@plan\n$_->[1];\n" } @known, @generic;
 	my (undef, @plans) = split /^\@plan\n/m, $node->safe_psql('postgres', $script);
 	is(scalar @plans, @known + @generic, "$type: every form has a plan");
 	return map { $_->[0] } grep { !indexes(shift @plans) } @known, @generic;
@@ -226,9 +240,12 @@ for my $kind ('bigint', 'bits')
 		cmp_ok($with_index, '>', $done * 0.5, 'most queries used an index for distances');
 		cmp_ok($with_rows, '>', $done * 0.5, 'most found rows');
 		cmp_ok($states{'00000'}, '>', 0.9 * sum(values %states), 'most statements are no errors');
-		my @kinds = $node->safe_psql('postgres', q{SELECT DISTINCT split_part(relname, '_idx', 1) FROM pg_class WHERE relkind = 'i' AND relname LIKE '%\_idx%'}) =~ /\w+/g;
+		my @kinds = $node->safe_psql('postgres',
+			q{SELECT DISTINCT split_part(relname, '_idx', 1) FROM pg_class
+			WHERE relkind = 'i' AND relname LIKE '%\_idx%'}) =~ /\w+/g;
 		is_deeply([ grep { !$indexes{$_} } @kinds ], [], 'every kind of index was used');
-		is_deeply([ sort keys %joins ], [ sort map { "Near ${_}Join" } '', 'Anti ', 'Full ', 'Left ', 'Right ', 'Semi ' ], 'every kind of near join was used');
+		is_deeply([ sort keys %joins ], [ sort map { "Near ${_}Join" } '', 'Anti ', 'Full ', 'Left ', 'Right ',
+			'Semi ' ], 'every kind of near join was used');
 		cmp_ok($index_only, '>', 0, "$index_only by an index alone") if $kind eq 'bigint';
 		cmp_ok($rechecks, '>', 0, "$rechecks of them with a recheck");
 		cmp_ok($by_inner, '>', 0, "$by_inner with EXISTS from the inner side");

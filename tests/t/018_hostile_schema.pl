@@ -7,7 +7,8 @@ use SimhashTest;
 
 # Functions with a body in SQL, and a call of each.
 my %calls = (
-	'rare_code(text,bytea)' => q{shared.rare_code('a cat', (SELECT shared.feature_weights(t, 'word:1') FROM (VALUES ('a cat'), ('a dog')) AS v (t)))},
+	'rare_code(text,bytea)' => q{shared.rare_code('a cat', (SELECT shared.feature_weights(t, 'word:1')
+		FROM (VALUES ('a cat'), ('a dog')) AS v (t)))},
 	'simhash(tsvector)' => q{shared.simhash(to_tsvector('simple', 'a cat and a cat'))},
 	'simhash_decode(numeric)' => q{shared.simhash_decode(18446744073709551615)});
 
@@ -20,10 +21,12 @@ is($node->safe_psql('postgres', "SELECT string_agg(function::text, ' ' ORDER BY 
 	join(' ', sort keys %calls), 'every body in SQL is called below');
 
 my $names = $node->safe_psql('postgres',
-	qq{SELECT string_agg(DISTINCT name[1], ' ') FROM ($bodies) AS b, regexp_matches(body, '(\\w+)\\s*\\(', 'g') AS name});
+	qq{SELECT string_agg(DISTINCT name[1], ' ') FROM ($bodies) AS b, regexp_matches(body, '(\\w+)\\s*\\(', 'g')
+		AS name});
 like($names, qr/\bcardinality\b.*\bsimhash_agg\b/, 'names that bodies use are found');
 my $operators = $node->safe_psql('postgres',
-	qq{SELECT string_agg(DISTINCT name[1], ' ') FROM ($bodies) AS b, regexp_matches(body, '[-+*/<>=~!@#%^&|]+', 'g') AS name});
+	qq{SELECT string_agg(DISTINCT name[1], ' ') FROM ($bodies) AS b, regexp_matches(body, '[-+*/<>=~!@#%^&|]+', 'g')
+		AS name});
 
 $node->safe_psql('postgres', 'CREATE ROLE mallory LOGIN');
 
@@ -43,15 +46,18 @@ my $own = $node->safe_psql('postgres', q{
 	SELECT string_agg(quote_literal(proname || '(' || oidvectortypes(proargtypes) || ')'), ',') FROM pg_proc
 	WHERE pronamespace = 'public'::regnamespace});
 hostile_database('overloads', qq{
-	WITH types AS (SELECT unnest('{smallint,integer,bigint,real,double precision,numeric,text,name,character varying,anyelement,
-			anyarray,smallint[],integer[],bigint[],text[],tsvector,bit,bit varying}'::text[]) AS type),
+	WITH types AS (SELECT unnest('{smallint,integer,bigint,real,double precision,numeric,text,name,
+			character varying,anyelement,anyarray,smallint[],integer[],bigint[],text[],
+			tsvector,bit,bit varying}'::text[]) AS type),
 		signatures AS (
 			SELECT name, type AS args FROM types, unnest(string_to_array('$names', ' ')) AS name
-			UNION ALL SELECT name, l.type || ', ' || r.type FROM types AS l, types AS r, unnest(string_to_array('$names operator', ' ')) AS name)
+			UNION ALL SELECT name, l.type || ', ' || r.type
+				FROM types AS l, types AS r, unnest(string_to_array('$names operator', ' ')) AS name)
 	SELECT format('CREATE FUNCTION %I(%s) RETURNS integer LANGUAGE plpgsql AS %L', name, args,
 		format('BEGIN RAISE EXCEPTION ''%s runs as %%'', current_user; END', name))
 	FROM signatures WHERE name || '(' || args || ')' <> ALL (ARRAY[$own])
-	UNION ALL SELECT format('CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = operator)', name, l.type, r.type)
+	UNION ALL SELECT format('CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = operator)', name, l.type,
+		r.type)
 	FROM types AS l, types AS r, unnest(string_to_array('$operators', ' ')) AS name
 	\\gexec
 	});
@@ -60,7 +66,9 @@ is($code, 0, 'the extension is installed among overloads') or diag($err);
 for my $function (sort keys %calls)
 {
 	($code, $out, $err) =
-	  run_psql($node, 'overloads', "SET search_path = shared, public; SET client_min_messages = warning; SELECT $calls{$function} IS NOT NULL", '-At');
+	  run_psql($node, 'overloads',
+		"SET search_path = shared, public; SET client_min_messages = warning; SELECT $calls{$function} IS NOT NULL",
+		'-At');
 	is($err, '', "$function runs nothing of mallory's");
 	is($out, "t\n", "$function has a result");
 }
@@ -69,7 +77,8 @@ for my $function (sort keys %calls)
 for (
 	[ 'aggregate', 'CREATE FUNCTION simhash_agg(text, double precision) RETURNS bigint LANGUAGE sql RETURN 1',
 		qr/function "simhash_agg" already exists with same argument types/ ],
-	[ 'defaults', 'CREATE FUNCTION simhash_agg(text, double precision, integer DEFAULT 1) RETURNS bigint LANGUAGE sql RETURN 1',
+	[ 'defaults', 'CREATE FUNCTION simhash_agg(text, double precision, integer DEFAULT 1) RETURNS bigint '
+		. 'LANGUAGE sql RETURN 1',
 		qr/function simhash_agg\(text, double precision\) is not unique/ ],
 	[ 'operator', q{CREATE FUNCTION mine(bigint, bigint) RETURNS integer LANGUAGE sql RETURN 1;
 		CREATE OPERATOR <~~> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = mine, COMMUTATOR = <~>)},

@@ -39,11 +39,13 @@ for my $function (split /\n/, $functions)
 
 # A configuration parameter, with its type and its default.
 my $parameters = $node->safe_psql('postgres', q{LOAD 'simhash_pg';
-	SELECT name || ' ' || replace(vartype, 'bool', 'boolean') || ' ' || boot_val FROM pg_settings WHERE name LIKE 'simhash\_pg.%' ORDER BY 1});
+	SELECT name || ' ' || replace(vartype, 'bool', 'boolean') || ' ' || boot_val FROM pg_settings
+		WHERE name LIKE 'simhash\_pg.%' ORDER BY 1});
 for my $parameter (split /\n/, $parameters)
 {
 	my ($name, $type, $default) = split / /, $parameter;
-	like($reference, qr/^- `\Q$name\E` \(`\Q$type\E`\):(?:(?!^- ).)*The default is `\Q$default\E`/ms, "$name is in the reference");
+	like($reference, qr/^- `\Q$name\E` \(`\Q$type\E`\):(?:(?!^- ).)*The default is `\Q$default\E`/ms,
+		"$name is in the reference");
 }
 
 # An empty line ends a table: rows after it have no header, and are shown as plain text.

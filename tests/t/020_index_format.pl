@@ -56,9 +56,11 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE many AS SELECT i * 5000000000000001 AS si FROM generate_series(1, 700) AS i;
 	CREATE INDEX many_si ON many USING hamming (si) WITH (fillfactor = 50);
 
-	CREATE TABLE of_tenants AS SELECT si, CASE WHEN (ctid::text::point)[1] < 4 THEN 1 ELSE 2 END AS tenant_id FROM built;
+	CREATE TABLE of_tenants AS SELECT si, CASE WHEN (ctid::text::point)[1] < 4 THEN 1 ELSE 2 END AS tenant_id
+		FROM built;
 	CREATE INDEX of_tenants_si ON of_tenants USING hamming (si, tenant_id);
-	CREATE TABLE many_of_tenants AS SELECT i * 5000000000000001 AS si, (1 + i % 2)::integer AS tenant_id FROM generate_series(1, 700) AS i;
+	CREATE TABLE many_of_tenants AS SELECT i * 5000000000000001 AS si, (1 + i % 2)::integer AS tenant_id
+		FROM generate_series(1, 700) AS i;
 	CREATE INDEX many_of_tenants_si ON many_of_tenants USING hamming (si, tenant_id) WITH (fillfactor = 50);
 
 	-- 80 bits: the bytes of a text.

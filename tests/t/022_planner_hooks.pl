@@ -53,7 +53,8 @@ static void install(void)
 		HOOK = on_relation;
 	}
 }
-static void on_join(PlannerInfo *root, RelOptInfo *join, RelOptInfo *outer, RelOptInfo *inner, JoinType type, JoinPathExtraData *extra)
+static void on_join(PlannerInfo *root, RelOptInfo *join, RelOptInfo *outer, RelOptInfo *inner, JoinType type,
+	JoinPathExtraData *extra)
 {
 	joins++;
 	if (CHAINS && join_before)
@@ -76,9 +77,12 @@ void _PG_init(void)
 	set_join_pathlist_hook = on_join;
 	paths_before = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = on_paths;
-	DefineCustomIntVariable(NAME ".joins", "calls of the hook for joins", NULL, &joins, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable(NAME ".paths", "calls of the hook for paths", NULL, &paths, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable(NAME ".calls", "calls of the hook", NULL, &calls, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable(NAME ".joins", "calls of the hook for joins", NULL, &joins, 0, 0, 1000000, PGC_USERSET, 0,
+		NULL, NULL, NULL);
+	DefineCustomIntVariable(NAME ".paths", "calls of the hook for paths", NULL, &paths, 0, 0, 1000000, PGC_USERSET, 0,
+		NULL, NULL, NULL);
+	DefineCustomIntVariable(NAME ".calls", "calls of the hook", NULL, &calls, 0, 0, 1000000, PGC_USERSET, 0, NULL, NULL,
+		NULL);
 	install();
 	if (INSISTS)
 	{
@@ -134,11 +138,16 @@ for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,p
 	is($near, $is_hidden ? 0 : 2, "$order: near joins") or diag($plans);
 
 	# So do joins without a table. If a hook that was loaded later hides ours, another plan finds the same rows.
-	my $few = 'SELECT count(*) FROM (SELECT * FROM document WHERE id <= 200) AS a JOIN (SELECT * FROM document WHERE id > 150) AS b ON hamming(a.si, b.si) <= 20';
-	my $arrays = 'WITH a AS MATERIALIZED (SELECT * FROM document WHERE id <= 400), b AS MATERIALIZED (SELECT * FROM document WHERE id % 40 = 0) SELECT count(*) FROM a JOIN b ON hamming(a.si, b.si) <= 20';
-	my $tableless = 'SELECT count(*) FROM generate_series(1, 500::bigint) AS a (si) JOIN generate_series(300, 900::bigint) AS b (si) ON hamming(a.si, b.si) <= 2';
-	my $exists = 'SELECT count(*) FROM document AS a WHERE NOT EXISTS (SELECT FROM document AS b WHERE a.id > b.id AND hamming(a.si, b.si) <= 9)';
-	(undef, $plans) = run_psql($node, 'postgres', join ";\n", @loads, 'SET enable_nestloop = off', ("EXPLAIN (COSTS OFF) $tableless") x 2);
+	my $few = 'SELECT count(*) FROM (SELECT * FROM document WHERE id <= 200) AS a '
+		. 'JOIN (SELECT * FROM document WHERE id > 150) AS b ON hamming(a.si, b.si) <= 20';
+	my $arrays = 'WITH a AS MATERIALIZED (SELECT * FROM document WHERE id <= 400), b AS MATERIALIZED (SELECT * '
+		. 'FROM document WHERE id % 40 = 0) SELECT count(*) FROM a JOIN b ON hamming(a.si, b.si) <= 20';
+	my $tableless = 'SELECT count(*) FROM generate_series(1, 500::bigint) AS a (si) '
+		. 'JOIN generate_series(300, 900::bigint) AS b (si) ON hamming(a.si, b.si) <= 2';
+	my $exists = 'SELECT count(*) FROM document AS a WHERE NOT EXISTS (SELECT FROM document AS b '
+		. 'WHERE a.id > b.id AND hamming(a.si, b.si) <= 9)';
+	(undef, $plans) = run_psql($node, 'postgres', join ";\n", @loads, 'SET enable_nestloop = off',
+		("EXPLAIN (COSTS OFF) $tableless") x 2);
 	$near = () = $plans =~ /Near Join/g;
 	is($near, $is_hidden ? 0 : 2, "$order: near joins without a table") or diag($plans);
 	($status, my $counts, $err) = run_psql($node, 'postgres', join ";\n", @loads, $few, $arrays, $tableless, $exists);
@@ -154,11 +163,15 @@ for my $order ('simhash_pg', 'simhash_pg,rude', 'rude,simhash_pg', 'simhash_pg,p
 		(undef, my $calls, $err) = run_psql($node, 'postgres', join(";\n", @loads,
 				'SELECT id FROM document WHERE hamming(si, 42) <= 3',
 				"SET $kind.calls = 0",
-				'SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1') . ";\n\\t\n\\a\nSHOW $kind.calls;\n");
+				'SELECT b.id FROM document AS a JOIN document AS b ON a.si <~> b.si <= 3 WHERE a.id = 1')
+					. ";\n\\t\n\\a\nSHOW $kind.calls;\n");
 		my ($last) = $calls =~ /(\d+)\s*\z/;
 		is($last, 2, "$order: $kind is called once for each relation") or diag($calls . $err);
-		(undef, $calls) = run_psql($node, 'postgres', join(";\n", @loads, "EXPLAIN (COSTS OFF) $join", "SET $kind.joins = 0", "SET $kind.paths = 0", "EXPLAIN (COSTS OFF) $join") . ";\n\\t\n\\a\nSHOW $kind.joins;\nSHOW $kind.paths;\n");
-		is_deeply([ $calls =~ /(\d+)\s+(\d+)\s*\z/ ], [ 2, 2 ], "$order: $kind is called for each order of the join, and for the paths of each table") or diag($calls);
+		(undef, $calls) = run_psql($node, 'postgres', join(";\n", @loads, "EXPLAIN (COSTS OFF) $join",
+			"SET $kind.joins = 0", "SET $kind.paths = 0", "EXPLAIN (COSTS OFF) $join")
+			. ";\n\\t\n\\a\nSHOW $kind.joins;\nSHOW $kind.paths;\n");
+		is_deeply([ $calls =~ /(\d+)\s+(\d+)\s*\z/ ], [ 2, 2 ],
+			"$order: $kind is called for each order of the join, and for the paths of each table") or diag($calls);
 	}
 }
 

@@ -14,8 +14,10 @@ $node->append_conf('postgresql.conf', "fsync = off\nmin_parallel_index_scan_size
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION simhash_pg;
-	CREATE TABLE document (id integer PRIMARY KEY, si bigint, code bit(128), tags bigint[]) WITH (autovacuum_enabled = off);
-	INSERT INTO document SELECT i, hashint8extended(i % 5000, 1), hashint8extended(i, 2)::bit(64) || hashint8extended(i, 3)::bit(64),
+	CREATE TABLE document (id integer PRIMARY KEY, si bigint, code bit(128), tags bigint[])
+		WITH (autovacuum_enabled = off);
+	INSERT INTO document SELECT i, hashint8extended(i % 5000, 1),
+		hashint8extended(i, 2)::bit(64) || hashint8extended(i, 3)::bit(64),
 		ARRAY[i % 100, 100 + i % 7] FROM generate_series(1, 30000) AS i;
 	CREATE INDEX by_si ON document USING hamming (si);
 	CREATE INDEX by_code ON document USING hamming (code);
@@ -38,17 +40,21 @@ sub check_indexes
 		my $query = "SELECT array_agg(id ORDER BY id) FROM document WHERE $questions{$index}";
 		my @others = grep { $_ ne $index } sort keys %questions;
 		my $hidden = join ' ', map { "DROP INDEX $_;" } @others;
-		my (undef, $plan) = run_psql($node, 'postgres', "BEGIN; $hidden SET enable_seqscan = off; EXPLAIN (COSTS OFF) $query");
+		my (undef, $plan) = run_psql($node, 'postgres',
+			"BEGIN; $hidden SET enable_seqscan = off; EXPLAIN (COSTS OFF) $query");
 		like($plan, qr/\b$index\b/, "$when: $index is used");
 		my ($status, $by_index, $err) = run_psql($node, 'postgres', "BEGIN; $hidden SET enable_seqscan = off; $query");
-		my (undef, $by_scan) = run_psql($node, 'postgres', "SET enable_indexscan = off; SET enable_bitmapscan = off; $query");
+		my (undef, $by_scan) = run_psql($node, 'postgres',
+			"SET enable_indexscan = off; SET enable_bitmapscan = off; $query");
 		is($by_index, $by_scan, "$when: $index answers what a scan does") or diag($err);
 	}
-	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$_', true)"), '', "$when: $_ is sound") for qw(by_si by_code);
+	is($node->safe_psql('postgres', "SELECT * FROM hamming_index_check('$_', true)"), '', "$when: $_ is sound")
+		for qw(by_si by_code);
 }
 
 # Reads from files: the servers' own ways to read, with nothing cached.
-my @methods = $node->safe_psql('postgres', q{SELECT unnest(enumvals) FROM pg_settings WHERE name = 'io_method'}) =~ /\w+/g;
+my @methods = $node->safe_psql('postgres', q{SELECT unnest(enumvals) FROM pg_settings WHERE name = 'io_method'})
+	=~ /\w+/g;
 for my $method (@methods)
 {
 	$node->stop;
@@ -68,9 +74,11 @@ $node->adjust_conf('postgresql.conf', 'io_method', 'worker');
 # name.
 my $image = $node->basedir . '/image';
 my ($share, $lib) = map { `pg_config --$_` =~ s/\n//r } qw(sharedir pkglibdir);
-system("mkdir -p $image/lib $image/share/extension && cp $lib/simhash_pg.so $image/lib && cp $share/extension/simhash_pg* $image/share/extension") == 0
+system("mkdir -p $image/lib $image/share/extension && cp $lib/simhash_pg.so $image/lib && cp "
+	. "$share/extension/simhash_pg* $image/share/extension") == 0
   or die 'cannot make an image';
-$node->append_conf('postgresql.conf', "extension_control_path = '$image/share'\ndynamic_library_path = '$image/lib:\$libdir'");
+$node->append_conf('postgresql.conf',
+	"extension_control_path = '$image/share'\ndynamic_library_path = '$image/lib:\$libdir'");
 $node->restart;
 my $loaded = $node->safe_psql('postgres', q{
 	CREATE DATABASE imaged TEMPLATE template0;
@@ -90,7 +98,8 @@ SKIP:
 	{
 		for my $order ('', 'USING INDEX document_pkey')
 		{
-			$node->safe_psql('postgres', "UPDATE document SET si = si # 2 WHERE id % 10 = 4; REPACK $how document $order");
+			$node->safe_psql('postgres',
+				"UPDATE document SET si = si # 2 WHERE id % 10 = 4; REPACK $how document $order");
 			check_indexes("REPACK $how $order");
 		}
 	}
@@ -100,22 +109,27 @@ SKIP:
 	# Rows are inserted and deleted while a table is rewritten.
 	my $dir = $node->basedir;
 	open my $script, '>', "$dir/change.sql" or die $!;
-	print $script "\\set row random(1, 30000)\nUPDATE document SET si = si # 4, code = code # B'1'::bit(128) WHERE id = :row;\n";
+	print $script "\\set row random(1, 30000)\n"
+		. "UPDATE document SET si = si # 4, code = code # B'1'::bit(128) WHERE id = :row;\n";
 	close $script;
-	my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '2', '-T', '600', '-f', "$dir/change.sql", $node->connstr('postgres') ], '>', \my $out, '2>&1');
+	my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '2', '-T', '600', '-f', "$dir/change.sql",
+		$node->connstr('postgres') ], '>', \my $out, '2>&1');
 	$node->safe_psql('postgres', 'REPACK (CONCURRENTLY) document') for 1 .. 3;
 	$load->kill_kill;
 	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'pgbench'");
 	check_indexes('REPACK (CONCURRENTLY) under load');
 
 	# Workers of autovacuum have an index each.
-	$node->append_conf('postgresql.conf', "autovacuum_naptime = 1\nautovacuum_max_parallel_workers = 2\nlog_autovacuum_min_duration = 0");
+	$node->append_conf('postgresql.conf',
+		"autovacuum_naptime = 1\nautovacuum_max_parallel_workers = 2\nlog_autovacuum_min_duration = 0");
 	$node->safe_psql('postgres', 'DELETE FROM document WHERE id % 3 = 0');
 	$node->restart;
 	my $before = -s $node->logfile;
 	$node->safe_psql('postgres', 'ALTER TABLE document SET (autovacuum_enabled = on, autovacuum_parallel_workers = 2)');
-	$node->wait_for_log(qr/automatic (?:aggressive )?vacuum of table "postgres\.public\.document": index scans: 1/, $before);
-	ok($node->wait_for_log(qr/index scan needed: .*\n\tparallel workers: index vacuum: \d planned, [1-9] launched/, $before),
+	$node->wait_for_log(qr/automatic (?:aggressive )?vacuum of table "postgres\.public\.document": index scans: 1/,
+		$before);
+	ok($node->wait_for_log(qr/index scan needed: .*\n\tparallel workers: index vacuum: \d planned, [1-9] launched/,
+		$before),
 		'indexes are vacuumed by workers');
 	check_indexes('parallel autovacuum');
 
@@ -132,8 +146,10 @@ SKIP:
 	{
 		my $ask = sub {
 			my ($settings) = @_;
-			my $text = $node->safe_psql('postgres', "LOAD 'pg_plan_advice'; $settings; EXPLAIN (COSTS OFF, PLAN_ADVICE) $queries{$query}");
-			my ($plan, $supplied, $advice) = $text =~ /^(.*?)(?:Supplied Plan Advice:\n(.*?))?Generated Plan Advice:\n(.*)/s;
+			my $text = $node->safe_psql('postgres',
+				"LOAD 'pg_plan_advice'; $settings; EXPLAIN (COSTS OFF, PLAN_ADVICE) $queries{$query}");
+			my ($plan, $supplied, $advice) = $text
+				=~ /^(.*?)(?:Supplied Plan Advice:\n(.*?))?Generated Plan Advice:\n(.*)/s;
 			return ($plan, $supplied, $advice);
 		};
 		my ($plan, undef, $advice) = $ask->('SET enable_seqscan = off');

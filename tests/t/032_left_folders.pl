@@ -33,7 +33,8 @@ my $orphaned = start_run();
 $server = start_server("$orphaned->{folder}/data");
 my $worker = start($orphaned->{folder}, 'sleep', 600);
 end($orphaned);
-like(next_run(), qr/^not removed: \Q$orphaned->{folder}\E, where processes /, 'a folder where processes are at work remains');
+like(next_run(), qr/^not removed: \Q$orphaned->{folder}\E, where processes /,
+	'a folder where processes are at work remains');
 ok(-d $orphaned->{folder} && !ended($server), 'its server, too');
 kill_and_wait($worker);
 next_run();
@@ -62,7 +63,8 @@ next_run();
 ok(-e $unnamed, 'a folder of which nobody says who made it remains');
 
 # Failed runs of two sets of tests.
-my ($first, $second, $third) = map { my $net = "$namespace:1:$_"; [ map { made_by("$namespace:$$:$_", $net) } 1, 2 ] } 1 .. 3;
+my ($first, $second, $third) = map { my $net = "$namespace:1:$_";
+[ map { made_by("$namespace:$$:$_", $net) } 1, 2 ] } 1 .. 3;
 keep($_) for @$first;
 next_run();
 is_deeply([ grep { -d } @$first ], $first, 'the folders of a net that has failed remain');
@@ -98,7 +100,8 @@ sub sh
 sub start_run
 {
 	my $told = "$place/told";
-	my $process = start($ENV{DOCS}, 'sh', '-euc', ". tools/tests/folders.sh; make_folder $place/run. >$told.new; mv $told.new $told; exec sleep 600");
+	my $process = start($ENV{DOCS}, 'sh', '-euc',
+		". tools/tests/folders.sh; make_folder $place/run. >$told.new; mv $told.new $told; exec sleep 600");
 	usleep(10_000) until -e $told || ended($process);
 	chomp(my $folder = slurp_file($told));
 	unlink $told;
@@ -143,7 +146,8 @@ sub start_server
 {
 	my ($folder) = @_;
 	system_or_bail('cp', '-RPp', $ENV{INITIAL_DATA}, $folder);
-	system_or_bail('pg_ctl', '-D', $folder, '-l', "$folder/log", '-w', '-o', "-c listen_addresses='' -c unix_socket_directories='$place'", 'start');
+	system_or_bail('pg_ctl', '-D', $folder, '-l', "$folder/log", '-w', '-o',
+		"-c listen_addresses='' -c unix_socket_directories='$place'", 'start');
 	my ($pid) = slurp_file("$folder/postmaster.pid") =~ /^(\d+)/;
 	return $pid;
 }

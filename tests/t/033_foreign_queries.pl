@@ -12,8 +12,10 @@ my $node = start_node('foreign_queries');
 $node->append_conf('postgresql.conf', 'autovacuum = off');
 $node->reload;
 $node->safe_psql('postgres', q{
-	CREATE TABLE doc AS SELECT i AS id, i % 50 AS grp, i * 7919 % 10007 AS n, hashint8extended(i, 1) AS si, hashint8extended(i, 2)::bit(64) AS code,
-		ARRAY[i % 97, i % 101 + 1000, i + 10000]::bigint[] AS tags, ARRAY[i % 9, i % 11]::integer[] AS small FROM generate_series(1, 5000::bigint) AS i;
+	CREATE TABLE doc AS SELECT i AS id, i % 50 AS grp, i * 7919 % 10007 AS n, hashint8extended(i, 1)
+		AS si, hashint8extended(i, 2)::bit(64) AS code,
+		ARRAY[i % 97, i % 101 + 1000, i + 10000]::bigint[] AS tags, ARRAY[i % 9, i % 11]::integer[] AS small
+			FROM generate_series(1, 5000::bigint) AS i;
 	ALTER TABLE doc ADD PRIMARY KEY (id);
 	CREATE INDEX ON doc (si);
 	CREATE INDEX ON doc (code);
@@ -80,10 +82,13 @@ SELECT a.id FROM plain AS a WHERE EXISTS (SELECT FROM dim_a AS b WHERE a.tags &&
 SELECT a.id FROM plain AS a WHERE NOT EXISTS (SELECT FROM dim_a AS b WHERE a.tags && b.tags AND a.id <> b.id)
 SELECT a.id FROM plain AS a JOIN dim_a AS b ON a.tags @> b.tags
 SELECT a.id FROM plain AS a JOIN dim_a AS b ON a.small && b.small
-SELECT count(*) FROM star AS s JOIN dim_a AS a ON s.a && a.tags JOIN dim_b AS b ON s.b && b.tags JOIN dim_c AS c ON s.c && c.tags
-SELECT count(*) FROM star AS s, dim_a AS a, dim_b AS b, dim_c AS c, plain AS d WHERE s.a && a.tags AND s.b && b.tags AND s.c && c.tags AND s.d && d.tags
+SELECT count(*) FROM star AS s JOIN dim_a AS a ON s.a && a.tags JOIN dim_b AS b ON s.b && b.tags
+	JOIN dim_c AS c ON s.c && c.tags
+SELECT count(*) FROM star AS s, dim_a AS a, dim_b AS b, dim_c AS c, plain AS d
+	WHERE s.a && a.tags AND s.b && b.tags AND s.c && c.tags AND s.d && d.tags
 SELECT a.id, l.id FROM dim_a AS a, LATERAL (SELECT id FROM doc AS d WHERE d.tags && a.tags ORDER BY d.n LIMIT 3) AS l
-WITH a AS MATERIALIZED (SELECT * FROM dim_a), b AS MATERIALIZED (SELECT * FROM dim_b) SELECT count(*) FROM a JOIN b ON a.tags && b.tags
+WITH a AS MATERIALIZED (SELECT * FROM dim_a), b AS MATERIALIZED (SELECT * FROM dim_b) SELECT count(*) FROM a
+	JOIN b ON a.tags && b.tags
 SELECT count(*) FROM (VALUES ('{1}'::bigint[]), ('{7}')) AS v (x) JOIN unnest('{7,8}'::bigint[]) AS u ON v.x && ARRAY[u]
 UPDATE plain AS p SET n = 0 FROM dim_a AS a WHERE p.tags && a.tags
 DELETE FROM plain AS p USING dim_b AS b WHERE p.tags && b.tags AND b.id < 100
@@ -114,14 +119,16 @@ SELECT grp, count(*), max(n) FROM doc GROUP BY grp HAVING count(*) > 5 ORDER BY 
 SELECT grp, tags, count(*) FROM doc GROUP BY GROUPING SETS ((grp), (tags))
 SELECT DISTINCT tags FROM doc
 SELECT id, row_number() OVER (PARTITION BY grp ORDER BY n) FROM doc
-WITH RECURSIVE r AS (SELECT 1::bigint AS id UNION ALL SELECT d.id FROM doc AS d JOIN r ON d.id = r.id + 1 WHERE d.id < 5) SELECT * FROM r
+WITH RECURSIVE r AS (SELECT 1::bigint AS id UNION ALL SELECT d.id FROM doc AS d JOIN r ON d.id = r.id + 1
+	WHERE d.id < 5) SELECT * FROM r
 SELECT id FROM doc WHERE tags && '{7}' UNION SELECT id FROM plain WHERE tags @> '{8}'
 SELECT max(n) FROM doc WHERE grp = 3
 SELECT id FROM doc WHERE n > (SELECT avg(n) FROM plain) AND grp IN (SELECT grp FROM dim_a)
 SELECT count(*) FROM doc TABLESAMPLE SYSTEM (10) WHERE tags && '{7}'
 SQL
 
-my @settings = ('', 'SET enable_nestloop = off;', 'SET enable_seqscan = off;', 'SET constraint_exclusion = on; SET enable_hashjoin = off;');
+my @settings = ('', 'SET enable_nestloop = off;', 'SET enable_seqscan = off;',
+	'SET constraint_exclusion = on; SET enable_hashjoin = off;');
 my $is_loaded = q{SELECT pg_read_file('/proc/self/maps') ~ '/simhash_pg[.]';};
 my $ours = q{SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.si, b.si) <= 3;
 	SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.code, b.code) <= 3;
@@ -137,7 +144,8 @@ for my $settings (@settings)
 		CREATE TEMPORARY TABLE planned AS SELECT query, plan(query) AS before FROM (VALUES $values) AS v (query);
 		SELECT count(before) FROM planned;
 \\o /dev/null\n $ours\n\\o\n $is_loaded
-		SELECT query, before, now FROM (SELECT query, before, plan(query) AS now FROM planned) AS p WHERE before <> now");
+		SELECT query, before, now FROM (SELECT query, before, plan(query) AS now FROM planned) AS p
+			WHERE before <> now");
 	is("$before $planned $after", "f $count t", "'$settings': planned before and after the library is loaded");
 	is(join("\n", @different), '', "'$settings': with the same plans");
 }
@@ -153,7 +161,8 @@ $node->safe_psql('postgres', q{
 		plan json;
 	BEGIN
 		EXECUTE 'EXPLAIN (FORMAT json, BUFFERS) ' || query INTO plan;
-		RETURN (plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks')::bigint + (plan -> 0 -> 'Planning' ->> 'Shared Read Blocks')::bigint;
+		RETURN (plan -> 0 -> 'Planning' ->> 'Shared Hit Blocks')::bigint +
+			(plan -> 0 -> 'Planning' ->> 'Shared Read Blocks')::bigint;
 	END $$;});
 my @ours = (
 	'SELECT count(*) FROM plain AS a JOIN plain AS b ON hamming(a.si, b.si) <= RADIUS',
@@ -166,10 +175,12 @@ for my $query (@ours)
 {
 	my ($three, $five, $seven) = map { $query =~ s/RADIUS/$_/r } 3, 5, 7;
 	my $fresh = $node->safe_psql('postgres', "SELECT plan(\$query\$$five\$query\$)");
-	my $later = $node->safe_psql('postgres', "\\o /dev/null\n$ours; $three; $seven;\n\\o\nSELECT plan(\$query\$$five\$query\$)");
+	my $later = $node->safe_psql('postgres',
+		"\\o /dev/null\n$ours; $three; $seven;\n\\o\nSELECT plan(\$query\$$five\$query\$)");
 	is($later, $fresh, "$query: the same plan in every session");
 	# The first query reads the catalog.
-	my (undef, $blocks) = split /\n/, $node->safe_psql('postgres', join ' ', map { "SELECT blocks_of_planning(\$query\$$_\$query\$);" } $three, $five);
+	my (undef, $blocks) = split /\n/, $node->safe_psql('postgres', join ' ',
+		map { "SELECT blocks_of_planning(\$query\$$_\$query\$);" } $three, $five);
 	cmp_ok($blocks, '<', 20, "$query: planning reads $blocks blocks");
 }
 

@@ -13,7 +13,8 @@ use SimhashTest;
 use PostgreSQL::Test::Utils;
 
 my $primary = start_node('primary', allows_streaming => 1);
-$primary->append_conf('postgresql.conf', "autovacuum = off\nfull_page_writes = off\nwal_consistency_checking = 'all'\nwal_keep_size = '1GB'");
+$primary->append_conf('postgresql.conf',
+	"autovacuum = off\nfull_page_writes = off\nwal_consistency_checking = 'all'\nwal_keep_size = '1GB'");
 $primary->restart;
 make_workload($primary);
 $primary->safe_psql('postgres', q{
@@ -33,7 +34,8 @@ my @changes = (
 		lll => 'entries are given to a neighbour' ],
 	[ "TRUNCATE document; $rows", ii => 'a tree grows' ],
 	[ 'DELETE FROM document WHERE id % 50 = 0; VACUUM document', l => 'some dead rows are removed' ],
-	[ 'DELETE FROM document WHERE id % 50 > 2; VACUUM document', i => 'most rows of a page are removed', iii => 'neighbours are merged', ii => 'a tree is lowered' ],
+	[ 'DELETE FROM document WHERE id % 50 > 2; VACUUM document', i => 'most rows of a page are removed',
+		iii => 'neighbours are merged', ii => 'a tree is lowered' ],
 	[ "DELETE FROM document; VACUUM document; $rows", llll => 'a word is added to pages that were freed' ]);
 for (@changes)
 {
@@ -52,7 +54,8 @@ my $end = $primary->lsn('flush');
 $primary->poll_query_until('postgres', "SELECT count(*) = 0 OR bool_or(replay_lsn >= '$end') FROM pg_stat_replication");
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'each page was the same after each record');
 $_->safe_psql('postgres', 'CHECKPOINT') for $primary, $standby;
-for my $index (split /\n/, $primary->safe_psql('postgres', "SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'document'::regclass"))
+for my $index (split /\n/, $primary->safe_psql('postgres',
+	"SELECT indexrelid::regclass FROM pg_index WHERE indrelid = 'document'::regclass"))
 {
 	my @bytes = map { contents($_, $index) } $primary, $standby;
 	cmp_ok(length $bytes[0], '>', 0, "$index has pages");
@@ -63,7 +66,8 @@ for my $index (split /\n/, $primary->safe_psql('postgres', "SELECT indexrelid::r
 sub records
 {
 	my ($begin, $end) = @_;
-	my ($out) = run_command([ 'pg_waldump', '--bkp-details', '--path', $primary->data_dir . '/pg_wal', '--rmgr', 'Generic', '--start', $begin, '--end', $end ]);
+	my ($out) = run_command([ 'pg_waldump', '--bkp-details', '--path', $primary->data_dir . '/pg_wal', '--rmgr',
+		'Generic', '--start', $begin, '--end', $end ]);
 	my %records;
 	for my $record (split /^(?=rmgr: )/m, $out)
 	{

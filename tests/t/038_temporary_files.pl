@@ -10,13 +10,15 @@ use PostgreSQL::Test::Utils;
 
 my $node = start_node('temporary_files');
 $node->safe_psql('postgres', q{
-	CREATE TABLE code AS SELECT i AS id, hashint8extended(i / 2, 1) AS si, repeat('x', i % 50) AS filler FROM generate_series(1, 6000) AS i;
+	CREATE TABLE code AS SELECT i AS id, hashint8extended(i / 2, 1) AS si, repeat('x', i % 50) AS filler
+		FROM generate_series(1, 6000) AS i;
 	ANALYZE;});
 # Columns of one length, and of several. Only near_cluster needs a file for so few rows, with keys that are longer than
 # the rows.
 my $from = 'FROM code AS a FULL JOIN code AS b ON hamming(a.si, b.si) <= 3 AND a.id <> b.id';
 my %queries = (fixed => "SELECT a.id, b.id $from", varying => "SELECT a.id, b.filler $from",
-	(map { $_ => "SELECT id, near_cluster(repeat('x', 200) || id, si, 3, '$_') OVER () FROM code WHERE id <= 700" } 'leader', 'connected'));
+	(map { $_ => "SELECT id, near_cluster(repeat('x', 200) || id, si, 3, '$_') OVER () FROM code WHERE id <= 700" }
+		'leader', 'connected'));
 my $files = $node->data_dir . '/base/pgsql_tmp/*';
 my %ends;
 for my $columns (sort keys %queries)
@@ -28,12 +30,15 @@ for my $columns (sort keys %queries)
 	for my $lost (0, 3, 8, 80, 10_000, 1_000_000_000)
 	{
 		# The query pauses after its first row.
-		my ($code, $out, $err) = run_psql($node, 'postgres', "$settings BEGIN; DECLARE c CURSOR FOR $query; FETCH 1 FROM c;\n"
-			. "\\! for file in $files; do truncate --size=-$lost \$file && echo cut; done\nFETCH ALL FROM c;\n", '-At', '-v', 'VERBOSITY=verbose');
+		my ($code, $out, $err) = run_psql($node, 'postgres',
+			"$settings BEGIN; DECLARE c CURSOR FOR $query; FETCH 1 FROM c;\n"
+			. "\\! for file in $files; do truncate --size=-$lost \$file && echo cut; done\nFETCH ALL FROM c;\n", '-At',
+			'-v', 'VERBOSITY=verbose');
 		my $cut = scalar(() = $out =~ /^cut$/mg);
 		my $read = scalar(() = $out =~ /^(?!cut$)/mg);
 		cmp_ok($cut, '>', 0, "$columns, $lost bytes less: there were files");
-		my $end = $err =~ /ERROR:  58030: could not read from temporary file/ ? 'error' : $err eq '' && $read == $rows ? 'right' : 'wrong';
+		my $end = $err =~ /ERROR:  58030: could not read from temporary file/ ? 'error' : $err eq '' && $read == $rows
+			? 'right' : 'wrong';
 		isnt($end, 'wrong', 'an error, or all rows') or diag("$read of $rows rows, $err");
 		$ends{$columns}{$lost ? $end : 'whole'}++;
 	}
@@ -41,18 +46,21 @@ for my $columns (sort keys %queries)
 	is($ends{$columns}{whole}, 1, 'all rows without damage');
 }
 # Half of the rows are near others, in families that come later again and again, so that no part of the rows has most of
-# the keepers. The bytes in temporary files are counted, among which are those of PostgreSQL's own window. Of a few rows,
-# partitions are written once; of 30,000 rows and of four times as many, twice.
+# the keepers. The bytes in temporary files are counted, among which are those of PostgreSQL's own window. Of a few
+# rows, partitions are written once; of 30,000 rows and of four times as many, twice.
 $node->safe_psql('postgres', q{
 	CREATE TABLE family AS SELECT i AS id, CASE WHEN i % 2 = 0
-		THEN hashint8extended(abs(hashint8extended(i, 3)) % 15000, 11) # (1::bigint << (i % 61)::integer) ELSE hashint8extended(i, 7) END AS si
+		THEN hashint8extended(abs(hashint8extended(i, 3)) % 15000, 11) # (1::bigint << (i % 61)::integer)
+			ELSE hashint8extended(i, 7) END AS si
 	FROM generate_series(1, 120000) AS i;});
 
 sub bytes_of
 {
 	my ($rows, $key, $linkage) = @_;
-	my (undef, undef, $log) = run_psql($node, 'postgres', "SET work_mem = '64kB'; SET hash_mem_multiplier = 1; SET log_temp_files = 0; SET client_min_messages = log;
-		SELECT count(k) FROM (SELECT near_cluster($key, si, 3, '$linkage') OVER (ORDER BY id) AS k FROM family WHERE id <= $rows) AS c");
+	my (undef, undef, $log) = run_psql($node, 'postgres', "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;
+		SET log_temp_files = 0; SET client_min_messages = log;
+		SELECT count(k) FROM (SELECT near_cluster($key, si, 3, '$linkage') OVER (ORDER BY id) AS k FROM family
+			WHERE id <= $rows) AS c");
 	my $bytes = 0;
 	$bytes += $1 while $log =~ /temporary file: path .*, size (\d+)/g;
 	return $bytes;

@@ -33,18 +33,22 @@ my $whole = decided();
 is($whole, $truth, 'each text is kept once');
 is(bash($back), '', 'back to the file');
 my %is_duplicate = $whole =~ /^1(\d{9})\|(?!1\1$)(\d+)$/mg;
-is(slurp_file("$dir/clean-1.jsonl"), join('', map { $lines{1}[$_] } grep { !$is_duplicate{ sprintf '%09d', $_ + 1 } } 0 .. $#{ $lines{1} }), 'the first file without its duplicates');
+is(slurp_file("$dir/clean-1.jsonl"), join('', map { $lines{1}[$_] } grep { !$is_duplicate{ sprintf '%09d',
+	$_ + 1 } } 0 .. $#{ $lines{1} }), 'the first file without its duplicates');
 isnt(scalar(keys %is_duplicate), 0, 'which had some');
 
 # A file of which one line is no JSON. The keys go on with the numbers of lines when it has been mended.
 my @mended = map { text_line("later $_") } 1 .. 40;
 write_file('corpus-6.jsonl', join '', @mended[ 0 .. 29 ], "{\n", @mended[ 31 .. 39 ]);
-like(bash("${load}load 6 <corpus-6.jsonl"), qr/invalid input syntax for type json.*COPY page, line 31/s, 'the line that is no JSON is named');
+like(bash("${load}load 6 <corpus-6.jsonl"), qr/invalid input syntax for type json.*COPY page, line 31/s,
+	'the line that is no JSON is named');
 write_file('corpus-6.jsonl', join '', @mended);
 is(bash("${load}load 6 <corpus-6.jsonl"), '', 'the mended file');
-is(query("SELECT min(id), max(id), count(*) FROM page WHERE id > 6000000000"), '6000000001|6000000040|40', 'its keys are its lines');
+is(query("SELECT min(id), max(id), count(*) FROM page WHERE id > 6000000000"), '6000000001|6000000040|40',
+	'its keys are its lines');
 write_file('corpus-7.jsonl', qq({"words": "no text"}\n));
-like(bash("${load}load 7 <corpus-7.jsonl"), qr/null value in column "body".*COPY page, line 1/s, 'another key is refused');
+like(bash("${load}load 7 <corpus-7.jsonl"), qr/null value in column "body".*COPY page, line 1/s,
+	'another key is refused');
 
 # Again from the beginning. The server is killed while the first file is loaded ...
 bash('dropdb corpus');
@@ -59,13 +63,17 @@ my $decide = "psql corpus -c 'CALL decide()'";
 is(bash($load . join "\n", @loads), '', 'all files');
 my $out = '';
 my $err = '';
-my $lock = IPC::Run::start([ 'psql', 'corpus', '-c', 'BEGIN; LOCK TABLE duplicate IN SHARE MODE; SELECT pg_sleep(600)' ], '>', \$out, '2>', \$err);
-$node->poll_query_until('corpus', q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'duplicate'::regclass AND mode = 'ShareLock' AND granted});
+my $lock = IPC::Run::start([ 'psql', 'corpus', '-c',
+	'BEGIN; LOCK TABLE duplicate IN SHARE MODE; SELECT pg_sleep(600)' ], '>', \$out, '2>', \$err);
+$node->poll_query_until('corpus',
+	q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'duplicate'::regclass AND mode = 'ShareLock' AND granted});
 crash_during($decide, '', q{SELECT pid FROM pg_locks WHERE relation = 'duplicate'::regclass AND NOT granted});
 $lock->finish;
-is(query('SELECT (SELECT count(*) FROM kept), (SELECT count(*) FROM duplicate)'), '0|0', 'all pages are decided about, or none');
+is(query('SELECT (SELECT count(*) FROM kept), (SELECT count(*) FROM duplicate)'), '0|0',
+	'all pages are decided about, or none');
 my $errors = bash($load . join "\n", @loads, $decide);
-is(scalar(() = $errors =~ /duplicate key value violates unique constraint "page_pkey"/g), scalar @loads, 'what is loaded is refused');
+is(scalar(() = $errors =~ /duplicate key value violates unique constraint "page_pkey"/g), scalar @loads,
+	'what is loaded is refused');
 is(decided(), $whole, 'the same texts are kept as without a crash');
 
 # A table that is not logged is empty after a crash, and nothing is decided without its texts.

@@ -19,7 +19,8 @@ use List::Util qw(shuffle);
 # refers to the column, and `cast` gives an expression the length that an index needs. The last ten bits of a code are
 # the number of its row.
 my %types = (
-	bigint => { argument => 'bigint', column => 'bigint', row => '(%s & 1023)::integer', bits => '(%s)::bit(64)', operator => '<~>',
+	bigint => { argument => 'bigint', column => 'bigint', row => '(%s & 1023)::integer', bits => '(%s)::bit(64)',
+		operator => '<~>',
 		value => '((hashint8extended(%1$s / 3, %2$d) & ~1023::bigint) | (%1$s)::bigint)' },
 	'bit' => { argument => '"bit"', column => '"bit"', plain => '%s::bit(256)', cast => '::bit(256)' },
 	'bit(256)' => { argument => '"bit"', column => 'bit(256)', cast => '::bit(256)' },
@@ -28,18 +29,25 @@ my %types = (
 	id => { argument => 'integer', column => 'integer', row => '%s' });
 for my $type (@types{ 'bit', 'bit(256)', 'varbit(256)' })
 {
-	my $hashes = join ' || ', map { "hashint8extended(%1\$s / 3, %2\$d + $_)::bit(" . ($_ == 3 ? 54 : 64) . ')' } 0 .. 3;
-	@$type{qw(row bits value operator)} = ('substring(%s from 247 for 10)::integer', '%s', "($hashes || (%1\$s)::bit(10))$type->{cast}", '<^>');
+	my $hashes = join ' || ', map { "hashint8extended(%1\$s / 3, %2\$d + $_)::bit(" . ($_ == 3 ? 54 : 64)
+		. ')' } 0 .. 3;
+	@$type{qw(row bits value operator)} = ('substring(%s from 247 for 10)::integer', '%s',
+		"($hashes || (%1\$s)::bit(10))$type->{cast}", '<^>');
 }
 
 # The forms of a canary. `use` is simplified to the column as long as the canary is harmless.
 my %forms = (
 	function => { arguments => '{argument}', returns => '{argument}', body => '$1', use => 'hostile.{name}({column})' },
-	constant => { arguments => '', returns => 'boolean', body => 'true', use => '(CASE WHEN hostile.{name}() THEN {column} END)' },
-	operator => { arguments => '{argument}, integer', returns => '{argument}', body => '$1', use => '({column} OPERATOR(hostile.{symbol}) 1)',
-		after => 'CREATE OPERATOR hostile.{symbol} (FUNCTION = hostile.{name}, LEFTARG = {argument}, RIGHTARG = integer);' },
-	cast => { arguments => '{argument}', returns => 'hostile.of_{name}', body => 'ROW($1)::hostile.of_{name}', use => '({column}::hostile.of_{name}).v',
-		before => 'CREATE TYPE hostile.of_{name} AS (v {type});', after => 'CREATE CAST ({argument} AS hostile.of_{name}) WITH FUNCTION hostile.{name};' },
+	constant => { arguments => '', returns => 'boolean', body => 'true',
+		use => '(CASE WHEN hostile.{name}() THEN {column} END)' },
+	operator => { arguments => '{argument}, integer', returns => '{argument}', body => '$1',
+		use => '({column} OPERATOR(hostile.{symbol}) 1)',
+		after => 'CREATE OPERATOR hostile.{symbol} (FUNCTION = hostile.{name}, LEFTARG = {argument}, '
+			. 'RIGHTARG = integer);' },
+	cast => { arguments => '{argument}', returns => 'hostile.of_{name}', body => 'ROW($1)::hostile.of_{name}',
+		use => '({column}::hostile.of_{name}).v',
+		before => 'CREATE TYPE hostile.of_{name} AS (v {type});',
+			after => 'CREATE CAST ({argument} AS hostile.of_{name}) WITH FUNCTION hostile.{name};' },
 	domain => { use => '{column}::hostile.{name}', before => 'CREATE DOMAIN hostile.{name} AS {type};' });
 
 # What the owner does to the function of a canary, in one step or in two.
@@ -47,15 +55,21 @@ my $function = 'CREATE OR REPLACE FUNCTION hostile.{name}({arguments}) RETURNS {
 my $sings = q{$$ BEGIN PERFORM hostile.sing('{place}', {row}); RETURN {body}; END $$};
 my %changes = (
 	'PL/pgSQL' => ["$function LANGUAGE plpgsql AS $sings"],
-	'SQL that is inlined' => [qq{$function LANGUAGE sql AS \$\$ SELECT CASE WHEN hostile.heard('{place}', {row}) THEN {body} END \$\$}],
-	'SQL that is not inlined' => [qq{$function LANGUAGE sql AS \$\$ SELECT hostile.sing('{place}', {row}); SELECT {body} \$\$}],
-	'SET' => [ $function . q{ LANGUAGE plpgsql AS $$ BEGIN IF current_setting('geqo_seed') = '0.5' THEN PERFORM hostile.sing('{place}', {row}); END IF; RETURN {body}; END $$},
+	'SQL that is inlined' => [qq{$function LANGUAGE sql AS \$\$ SELECT CASE
+		WHEN hostile.heard('{place}', {row}) THEN {body} END \$\$}],
+	'SQL that is not inlined' => [qq{$function LANGUAGE sql AS \$\$ SELECT hostile.sing('{place}', {row});
+		SELECT {body} \$\$}],
+	'SET' => [ $function . q{ LANGUAGE plpgsql AS $$ BEGIN IF current_setting('geqo_seed') = '0.5' THEN PERFORM
+		hostile.sing('{place}', {row}); END IF; RETURN {body}; END $$},
 		q{ALTER FUNCTION hostile.{name} SET geqo_seed = 0.5} ],
-	'SET, then PL/pgSQL' => [ 'ALTER FUNCTION hostile.{name} SET search_path = hostile', "$function LANGUAGE plpgsql AS $sings" ],
-	'SECURITY' => [ "$function LANGUAGE plpgsql SECURITY DEFINER AS $sings", 'ALTER FUNCTION hostile.{name} SECURITY INVOKER' ],
+	'SET, then PL/pgSQL' => [ 'ALTER FUNCTION hostile.{name} SET search_path = hostile',
+		"$function LANGUAGE plpgsql AS $sings" ],
+	'SECURITY' => [ "$function LANGUAGE plpgsql SECURITY DEFINER AS $sings",
+		'ALTER FUNCTION hostile.{name} SECURITY INVOKER' ],
 	'COST' => [ "$function LANGUAGE plpgsql COST 10000 AS $sings", 'ALTER FUNCTION hostile.{name} COST 0.0001' ]);
 my $of_domain = 'a constraint of a domain';
-my %all_changes = (%changes, $of_domain => [q{ALTER DOMAIN hostile.{name} ADD CONSTRAINT sings CHECK (hostile.heard('{place}', {row}))}]);
+my %all_changes = (%changes,
+	$of_domain => [q{ALTER DOMAIN hostile.{name} ADD CONSTRAINT sings CHECK (hostile.heard('{place}', {row}))}]);
 
 sub kinds_of_changes { return sort keys %all_changes }
 
@@ -78,10 +92,12 @@ sub canary
 	my $form = $self->in_turn("form of $kind", keys %forms);
 	my $change = $form eq 'domain' ? $of_domain : $self->in_turn('change', keys %changes);
 	my $row = $form eq 'constant' ? 'NULL' : sprintf $types{$type}{row}, $form eq 'domain' ? 'value' : '$1';
-	my %words = (%{ $forms{$form} }, name => $place =~ s/\W/_/gr, place => $place, column => $column, row => $row, argument => $types{$type}{argument},
+	my %words = (%{ $forms{$form} }, name => $place =~ s/\W/_/gr, place => $place, column => $column, row => $row,
+		argument => $types{$type}{argument},
 		type => $types{$type}{column}, symbol => '@#' . '@' x keys %{ $self->{canaries} });
 	my $written = sub { my ($sql) = @_; 1 while $sql =~ s/\{(\w+)\}/$words{$1}/; return $sql };
-	$self->{sql} .= join '', map { $written->($_) . "\n" } $words{before} // '', $words{body} ? "$function LANGUAGE sql AS 'SELECT {body}';" : '', $words{after} // '';
+	$self->{sql} .= join '', map { $written->($_) . "\n" } $words{before} // '',
+		$words{body} ? "$function LANGUAGE sql AS 'SELECT {body}';" : '', $words{after} // '';
 	my @steps = map { $written->($_) } @{ $all_changes{$change} };
 	push @{ $self->{steps}[$_] }, $steps[$_] for 0 .. $#steps;
 	$self->{canaries}{$place} = { form => $form, change => $change };
@@ -111,7 +127,8 @@ sub draw_index
 		my $place = "key of t_$n";
 		my $canary = $self->canary($place, "c$n", $type);
 		# A domain over bit varying(256) has a length already.
-		$named->{code} = "($canary)" . ($type eq 'varbit(256)' && $self->{canaries}{$place}{form} eq 'domain' ? '' : $types{$type}{cast} // '');
+		$named->{code} = "($canary)" . ($type eq 'varbit(256)' && $self->{canaries}{$place}{form} eq 'domain' ? ''
+			: $types{$type}{cast} // '');
 	}
 	my @indexed = ($is_expression ? "($named->{code})" : $named->{code}) . ($am eq '%GIST%' ? ' %GIST_OPS%' : '');
 	if ($am eq '%AM%' && (!$is_expression || rand() < 0.5))
@@ -148,8 +165,10 @@ sub insertions
 	my ($self, $series) = @_;
 	my $names = join ', ', map { "c$_->{n}" } @{ $self->{indexes} };
 	my $codes = join ', ', map { code_of($_, 'i') } @{ $self->{indexes} };
-	return ("INSERT INTO hostile.t (id, x, grp, typed, body, $names) SELECT i, i, i % 3, i, 'some words of text ' || i, $codes FROM $series AS i",
-		'INSERT INTO hostile.excluding SELECT i, i, ' . sprintf($types{bigint}{value}, '3 * i', 5) . " FROM $series AS i");
+	return ("INSERT INTO hostile.t (id, x, grp, typed, body, $names) "
+		. "SELECT i, i, i % 3, i, 'some words of text ' || i, $codes FROM $series AS i",
+		'INSERT INTO hostile.excluding SELECT i, i, ' . sprintf($types{bigint}{value}, '3 * i', 5)
+			. " FROM $series AS i");
 }
 
 # Draws a table. The words between percent signs in its definition differ between the extension and a B-tree.
@@ -158,21 +177,28 @@ sub new
 	my ($class) = @_;
 	my $self = bless { left => {}, canaries => {}, indexes => [], steps => [ [], [], [] ], sql => q{
 		CREATE FUNCTION hostile.sing(place text, of_row integer) RETURNS void LANGUAGE plpgsql PARALLEL SAFE AS $$
-			BEGIN RAISE LOG 'canary % sings as % in % during % of row %', place, current_user, current_database(), current_setting('application_name'), of_row; END $$;
-		CREATE FUNCTION hostile.heard(place text, of_row integer) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+			BEGIN RAISE LOG 'canary % sings as % in % during % of row %', place, current_user, current_database(),
+				current_setting('application_name'), of_row; END $$;
+		CREATE FUNCTION hostile.heard(place text, of_row integer) RETURNS boolean
+			LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 			BEGIN PERFORM hostile.sing(place, of_row); RETURN true; END $$;
-		CREATE FUNCTION hostile.triggered() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN coalesce(new, old); END $$;
+		CREATE FUNCTION hostile.triggered() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN coalesce(new, old);
+			END $$;
 		CREATE DOMAIN hostile.changed_type AS integer CHECK (hostile.heard('changed type', value));
 		} }, $class;
-	my %of = map { $_ => $self->canary($_, 'x', 'id') } 'generated column', 'check constraint', 'statistics object', 'view column', 'view condition', 'policy of rows', 'exclusion predicate';
+	my %of = map { $_ => $self->canary($_, 'x', 'id') } 'generated column', 'check constraint', 'statistics object',
+		'view column', 'view condition', 'policy of rows', 'exclusion predicate';
 	my $default = $self->canary('default value', '7', 'id');
 	my $excluded = $self->canary('exclusion key', 'code', 'bigint');
 	my $columns = join ', ', map { "c$_ $types{ $columns[ $_ - 1 ][0] }{column}" } 1 .. @columns;
 	$self->{sql} .= "
-		CREATE TABLE hostile.t (id integer PRIMARY KEY, x integer, grp integer, typed integer, body text, $columns, note integer DEFAULT $default,
+		CREATE TABLE hostile.t (id integer PRIMARY KEY, x integer, grp integer, typed integer, body text, $columns,
+			note integer DEFAULT $default,
 			made integer GENERATED ALWAYS AS ($of{'generated column'}) STORED, CHECK ($of{'check constraint'} > 0));
-		CREATE TABLE hostile.excluding (id integer, x integer, code bigint, CONSTRAINT disjoint EXCLUDE USING %AM% (%BALL%$excluded%RADIUS% WITH %NEAR%) WHERE ($of{'exclusion predicate'} < 9999));
-		CREATE TRIGGER triggered BEFORE INSERT OR UPDATE OR DELETE ON hostile.t FOR EACH ROW EXECUTE FUNCTION hostile.triggered();
+		CREATE TABLE hostile.excluding (id integer, x integer, code bigint, CONSTRAINT disjoint EXCLUDE
+			USING %AM% (%BALL%$excluded%RADIUS% WITH %NEAR%) WHERE ($of{'exclusion predicate'} < 9999));
+		CREATE TRIGGER triggered BEFORE INSERT OR UPDATE
+			OR DELETE ON hostile.t FOR EACH ROW EXECUTE FUNCTION hostile.triggered();
 		CREATE STATISTICS hostile.s ON ($of{'statistics object'}), grp FROM hostile.t;\n";
 	$self->draw_index($_) for 1 .. @columns;
 	my @codes = map { "c$_" } 1 .. @columns;
@@ -180,21 +206,27 @@ sub new
 	my $rows = join '', map { "$_;\n" } $self->insertions('generate_series(1, 60)');
 	$self->{sql} .= "
 		$rows
-		CREATE VIEW hostile.v AS $view, ($of{'view column'})::integer AS x FROM hostile.t WHERE $of{'view condition'} > 0;
+		CREATE VIEW hostile.v AS $view, ($of{'view column'})::integer AS x FROM hostile.t
+			WHERE $of{'view condition'} > 0;
 		CREATE POLICY p ON hostile.t USING ($of{'policy of rows'} % 10 = 3);
 		ALTER TABLE hostile.t ENABLE ROW LEVEL SECURITY;
-		CREATE TABLE hostile.small AS SELECT id AS small, " . join(', ', map { "c$_ AS s$_" } 1 .. @columns) . ' FROM hostile.t WHERE id <= 20;
+		CREATE TABLE hostile.small AS SELECT id AS small, " . join(', ', map { "c$_ AS s$_" } 1 .. @columns)
+			. ' FROM hostile.t WHERE id <= 20;
 		GRANT ALL ON ALL TABLES IN SCHEMA hostile TO reader;
 		ANALYZE hostile.t, hostile.excluding, hostile.small;';
 	# PostgreSQL tells sessions that have cached the table of the changes in the last step, but not of those to
 	# functions.
 	push @{ $self->{steps}[0] }, q{CREATE OR REPLACE FUNCTION hostile.triggered() RETURNS trigger LANGUAGE plpgsql AS $$
-		BEGIN PERFORM hostile.sing(CASE WHEN tg_name = 'triggered' THEN 'trigger' ELSE 'added trigger' END, coalesce(new.id, old.id)); RETURN coalesce(new, old); END $$};
-	push @{ $self->{steps}[2] }, q{ALTER POLICY p ON hostile.t USING (hostile.heard('changed policy', id) AND id % 10 = 3)},
+		BEGIN PERFORM hostile.sing(CASE WHEN tg_name = 'triggered' THEN 'trigger' ELSE 'added trigger' END,
+			coalesce(new.id, old.id)); RETURN coalesce(new, old); END $$};
+	push @{ $self->{steps}[2] },
+		q{ALTER POLICY p ON hostile.t USING (hostile.heard('changed policy', id) AND id % 10 = 3)},
 	  "CREATE OR REPLACE VIEW hostile.v AS $view, x FROM hostile.t WHERE hostile.heard('changed view', id)",
-	  'CREATE TRIGGER added BEFORE INSERT OR UPDATE OR DELETE ON hostile.t FOR EACH ROW EXECUTE FUNCTION hostile.triggered()',
+	  'CREATE TRIGGER added BEFORE INSERT OR UPDATE '
+		. 'OR DELETE ON hostile.t FOR EACH ROW EXECUTE FUNCTION hostile.triggered()',
 	  'ALTER TABLE hostile.t ALTER typed TYPE hostile.changed_type';
-	$self->{canaries}{$_} = { form => 'none', change => $_ } for 'trigger', 'changed type', 'changed policy', 'changed view', 'added trigger';
+	$self->{canaries}{$_} = { form => 'none', change => $_ } for 'trigger', 'changed type', 'changed policy',
+		'changed view', 'added trigger';
 	return $self;
 }
 
@@ -210,10 +242,14 @@ my %searches = (
 	equal => 'SELECT id FROM hostile.t WHERE C = Q AND W',
 	lock => 'SELECT id FROM hostile.t WHERE {near|C|Q|9} AND W FOR UPDATE',
 	join => 'SELECT count(*) FROM hostile.t JOIN hostile.small ON {near|C|S|5} WHERE W',
-	'left join' => 'SELECT count(*), count(small) FROM hostile.t LEFT JOIN hostile.small ON {near|C|S|5} AND id <> small WHERE W',
-	exists => 'SELECT count(*) FROM hostile.t WHERE EXISTS (SELECT FROM hostile.small WHERE {near|C|S|5} AND id <> small) AND W',
-	'not exists' => 'SELECT count(*) FROM hostile.t WHERE NOT EXISTS (SELECT FROM hostile.small WHERE {near|C|S|5}) AND W',
-	lateral => 'SELECT count(*) FROM hostile.small, LATERAL (SELECT id FROM hostile.t WHERE W ORDER BY {distance|C|S} LIMIT 2) AS l',
+	'left join' => 'SELECT count(*), count(small) FROM hostile.t '
+		. 'LEFT JOIN hostile.small ON {near|C|S|5} AND id <> small WHERE W',
+	exists => 'SELECT count(*) FROM hostile.t WHERE EXISTS (SELECT FROM hostile.small '
+		. 'WHERE {near|C|S|5} AND id <> small) AND W',
+	'not exists' => 'SELECT count(*) FROM hostile.t WHERE NOT EXISTS (SELECT FROM hostile.small WHERE {near|C|S|5}) '
+		. 'AND W',
+	lateral => 'SELECT count(*) FROM hostile.small, LATERAL (SELECT id FROM hostile.t WHERE W '
+		. 'ORDER BY {distance|C|S} LIMIT 2) AS l',
 	clusters => 'SELECT {cluster|id|C} OVER (ORDER BY id) FROM hostile.t WHERE W',
 	update => 'UPDATE hostile.t SET note = 3 WHERE {near|C|Q|9} AND W',
 	delete => 'DELETE FROM hostile.t USING hostile.small WHERE {near|C|S|5} AND id <> small AND W');
@@ -221,21 +257,26 @@ my %by_column = (
 	view => 'SELECT id FROM hostile.v WHERE {near|C|Q|9} AND W',
 	'nearest of view' => 'SELECT id FROM hostile.v WHERE W ORDER BY {distance|C|Q} LIMIT 3',
 	histogram => [ q{SELECT * FROM hamming_histogram('hostile.t', 'COLUMN', 50)}, 'SELECT COLUMN FROM hostile.t' ],
-	'histogram of view' => [ q{SELECT * FROM hamming_histogram('hostile.v', 'COLUMN', 50)}, 'SELECT COLUMN FROM hostile.v' ],
-	differences => [ q{SELECT * FROM near_differences('hostile.t', 'COLUMN', 'body', 3)}, 'SELECT id, COLUMN, body FROM hostile.t' ]);
+	'histogram of view' => [ q{SELECT * FROM hamming_histogram('hostile.v', 'COLUMN', 50)},
+		'SELECT COLUMN FROM hostile.v' ],
+	differences => [ q{SELECT * FROM near_differences('hostile.t', 'COLUMN', 'body', 3)},
+		'SELECT id, COLUMN, body FROM hostile.t' ]);
 
 # A search with the extension (0) or with arithmetic (1).
 sub written
 {
 	my ($search, $index, $which) = @_;
 	my $type = $types{ $index->{type} };
-	my $distance = sub { my ($a, $b) = @_; $which ? 'bit_count(' . sprintf($type->{bits}, "$a # $b") . ')' : "hamming($a, $b)" };
+	my $distance = sub { my ($a, $b) = @_; $which ? 'bit_count(' . sprintf($type->{bits}, "$a # $b") . ')'
+		: "hamming($a, $b)" };
 	my $near = sub {
 		my ($a, $b, $radius) = @_;
 		return $distance->($a, $b) . " <= $radius" if $which;
-		return ("hamming($a, $b) <= $radius", "hamming_within($a, $b, $radius)", "$a $type->{operator} $b <= $radius", "$a <@ hamming_ball($b, $radius)")[ $index->{n} % 4 ];
+		return ("hamming($a, $b) <= $radius", "hamming_within($a, $b, $radius)", "$a $type->{operator} $b <= $radius",
+			"$a <@ hamming_ball($b, $radius)")[ $index->{n} % 4 ];
 	};
-	return $search =~ s/\{near\|(.*?)\|(.*?)\|(.*?)\}/$near->($1, $2, $3)/ger =~ s/\{distance\|(.*?)\|(.*?)\}/$distance->($1, $2)/ger
+	return $search =~ s/\{near\|(.*?)\|(.*?)\|(.*?)\}/$near->($1, $2, $3)/ger
+		=~ s/\{distance\|(.*?)\|(.*?)\}/$distance->($1, $2)/ger
 	  =~ s/\{cluster\|(.*?)\|(.*?)\}/$which ? "first_value($1 + length(($2)::text))" : "near_cluster($1, $2, 2)"/ger;
 }
 
@@ -252,18 +293,24 @@ sub statements
 			my %draws = (%searches, $by eq 'plain' ? %by_column : ());
 			my @often = ('range', 'nearest', 'all');
 			my ($code, $row, $filter) = @{ $index->{$by} }{qw(code row filter)};
-			my %words = (C => $code, W => "$row$filter", X => $row, S => "s$index->{n}", COLUMN => "c$index->{n}", R => code_of($index, 33));
-			for my $name (@often, map { $self->in_turn("search by $by", grep { !/^(range|nearest|all)$/ } keys %draws) } 1 .. 4)
+			my %words = (C => $code, W => "$row$filter", X => $row, S => "s$index->{n}", COLUMN => "c$index->{n}",
+				R => code_of($index, 33));
+			for my $name (@often, map { $self->in_turn("search by $by", grep {
+				!/^(range|nearest|all)$/ } keys %draws) } 1 .. 4)
 			{
 				my $search = $draws{$name};
-				my @pair = map { my $which = $_; (ref $search ? $search->[$which] : written($search, $index, $which)) =~ s/\b(C|W|X|S|R|COLUMN)\b/$words{$1}/gr } 0, 1;
-				push @all, { name => $name, pair => \@pair, index => $index->{name}, by => $by, query => code_of($index, 13), argument => $types{ $index->{type} }{argument} };
+				my @pair = map { my $which = $_; (ref $search ? $search->[$which] : written($search, $index, $which))
+					=~ s/\b(C|W|X|S|R|COLUMN)\b/$words{$1}/gr } 0, 1;
+				push @all, { name => $name, pair => \@pair, index => $index->{name}, by => $by,
+					query => code_of($index, 13), argument => $types{ $index->{type} }{argument} };
 			}
 		}
 	}
 	my $excluded = sprintf $types{bigint}{value}, 39, 5;
-	my @others = map { [ $_, $_ ] } $self->insertions('generate_series(903, 923, 10)'), 'UPDATE hostile.excluding SET x = x + 1 WHERE id < 9', 'UPDATE hostile.t SET body = body || 1 WHERE id < 9';
-	push @others, [ map { "SELECT id FROM hostile.excluding WHERE $_ AND x < 9999" } "hamming_ball(code, 1) ~ hamming_ball($excluded, 1)", "code = $excluded" ];
+	my @others = map { [ $_, $_ ] } $self->insertions('generate_series(903, 923, 10)'),
+		'UPDATE hostile.excluding SET x = x + 1 WHERE id < 9', 'UPDATE hostile.t SET body = body || 1 WHERE id < 9';
+	push @others, [ map { "SELECT id FROM hostile.excluding WHERE $_ AND x < 9999" } "hamming_ball(code, 1) ~ "
+		. "hamming_ball($excluded, 1)", "code = $excluded" ];
 	push @all, map { { name => 'other', pair => $_, index => '', by => '', query => '' } } @others;
 	return @all;
 }
@@ -273,9 +320,12 @@ sub maintenance
 {
 	my ($self) = @_;
 	my @indexes = grep { $columns[ $_->{n} - 1 ][1] eq '%AM%' } @{ $self->{indexes} };
-	my @checks = map { ("SELECT * FROM hamming_index_check('hostile.$_', true)", "SELECT * FROM hamming_index_stats('hostile.$_')") } (map { $_->{name} } @indexes), 'disjoint';
+	my @checks = map { ("SELECT * FROM hamming_index_check('hostile.$_', true)",
+		"SELECT * FROM hamming_index_stats('hostile.$_')") } (map { $_->{name} } @indexes), 'disjoint';
 	return ((map { [ $_, 'SELECT 1' ] } 'SELECT * FROM hamming_indexes', @checks),
-		map { [ $_, $_ ] } 'VACUUM hostile.t', 'VACUUM hostile.excluding', 'ANALYZE hostile.t', 'REINDEX TABLE hostile.t', 'REINDEX TABLE CONCURRENTLY hostile.t', 'REINDEX TABLE hostile.excluding', 'CLUSTER hostile.t USING t_pkey');
+		map { [ $_, $_ ] } 'VACUUM hostile.t', 'VACUUM hostile.excluding', 'ANALYZE hostile.t',
+			'REINDEX TABLE hostile.t', 'REINDEX TABLE CONCURRENTLY hostile.t', 'REINDEX TABLE hostile.excluding',
+			'CLUSTER hostile.t USING t_pkey');
 }
 
 1;

@@ -9,7 +9,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(start_node start_again run_psql ask bindir session function_names patience SECONDS_OF_PATIENCE make_workload check_workload pgbench_scripts);
+our @EXPORT = qw(start_node start_again run_psql ask bindir session function_names patience SECONDS_OF_PATIENCE
+	make_workload check_workload pgbench_scripts);
 
 # The time after which a step counts as hanging, for PostgreSQL's own modules too.
 use constant SECONDS_OF_PATIENCE => $ENV{PG_TEST_TIMEOUT_DEFAULT} || 180;
@@ -92,7 +93,8 @@ sub function_names
 {
 	my ($node) = @_;
 	return split /\n/, $node->safe_psql('postgres', q{
-		SELECT DISTINCT proname FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+		SELECT DISTINCT proname FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass
+			AND d.objid = p.oid AND d.deptype = 'e'
 		JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'simhash_pg' ORDER BY 1});
 }
 
@@ -137,12 +139,14 @@ sub make_workload
 			SELECT CASE floor(random() * 8)
 				WHEN 0 THEN NULL
 				WHEN 1 THEN floor(random() * 4)::bigint
-				WHEN 2 THEN hashint8extended(floor(random() * 200)::bigint, 2) # (1::bigint << floor(random() * 64)::integer)
+				WHEN 2 THEN hashint8extended(floor(random() * 200)::bigint, 2) #
+					(1::bigint << floor(random() * 64)::integer)
 				WHEN 3 THEN hashint8extended(floor(random() * 200)::bigint, 2) # floor(random() * 64)::bigint
 				ELSE hashint8extended(floor(random() * 1e9)::bigint, 1) END $$;
 		-- The same for strings of bits: a scattered one, and one that may be NULL, popular, or near to one of a few.
 		CREATE FUNCTION scattered_code(n bigint) RETURNS bit LANGUAGE sql IMMUTABLE AS $$
-			SELECT (hashint8extended(n, 1)::bit(64) || hashint8extended(n, 2)::bit(64) || hashint8extended(n, 3)::bit(22))::bit(150) $$;
+			SELECT (hashint8extended(n, 1)::bit(64) || hashint8extended(n, 2)::bit(64) || hashint8extended(n,
+				3)::bit(22))::bit(150) $$;
 		CREATE FUNCTION flipped(code bit, place integer) RETURNS bit LANGUAGE sql IMMUTABLE
 			AS 'SELECT set_bit(code, place, 1 - get_bit(code, place))';
 		CREATE FUNCTION any_code() RETURNS bit LANGUAGE sql VOLATILE AS $$
@@ -166,20 +170,24 @@ sub make_workload
 			SET enable_seqscan = off SET enable_indexscan = off
 			AS 'SELECT array_agg(id ORDER BY id) FROM document WHERE hamming(COLUMN, query) <= radius';
 		CREATE FUNCTION nearest_by_scan(query TYPE, k integer) RETURNS integer[] LANGUAGE sql STABLE
-			SET enable_indexscan = off AS 'SELECT array_agg(d) FROM (SELECT hamming(COLUMN, query) AS d FROM document ORDER BY hamming(COLUMN, query) LIMIT k) AS n';
+			SET enable_indexscan = off AS 'SELECT array_agg(d)
+				FROM (SELECT hamming(COLUMN, query) AS d FROM document ORDER BY hamming(COLUMN, query) LIMIT k) AS n';
 		CREATE FUNCTION nearest_by_index(query TYPE, k integer) RETURNS integer[] LANGUAGE sql STABLE
 			SET enable_seqscan = off SET enable_sort = off
-			AS 'SELECT array_agg(d) FROM (SELECT hamming(COLUMN, query) AS d FROM document ORDER BY hamming(COLUMN, query) LIMIT k) AS n';
+			AS 'SELECT array_agg(d)
+				FROM (SELECT hamming(COLUMN, query) AS d FROM document ORDER BY hamming(COLUMN, query) LIMIT k) AS n';
 
 		CREATE FUNCTION assert_same(query TYPE, radius integer) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 		DECLARE
 			k integer := 1 + radius * 10;
 		BEGIN
-			IF by_index(query, radius) IS DISTINCT FROM by_scan(query, radius) OR by_bitmap(query, radius) IS DISTINCT FROM by_scan(query, radius) THEN
+			IF by_index(query, radius) IS DISTINCT FROM by_scan(query, radius) OR by_bitmap(query, radius) IS DISTINCT
+				FROM by_scan(query, radius) THEN
 				RAISE EXCEPTION 'radius % of %: by scan %, by index %, by bitmap %', radius, query,
 					by_scan(query, radius), by_index(query, radius), by_bitmap(query, radius);
 			ELSIF nearest_by_index(query, k) IS DISTINCT FROM nearest_by_scan(query, k) THEN
-				RAISE EXCEPTION 'nearest % of %: by scan %, by index %', k, query, nearest_by_scan(query, k), nearest_by_index(query, k);
+				RAISE EXCEPTION 'nearest % of %: by scan %, by index %', k, query, nearest_by_scan(query, k),
+					nearest_by_index(query, k);
 			END IF;
 			RETURN coalesce(cardinality(by_index(query, radius)), 0);
 		END $$;};
@@ -192,7 +200,8 @@ sub make_workload
 		$node->safe_psql('postgres', $functions =~ s/TYPE/$columns{$column}/gr =~ s/COLUMN/$column/gr);
 		my $query = $column eq 'code' ? 'scattered_code(42)' : 42;
 		my ($scan, $nearest) = map {
-			$node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN SELECT id FROM document $_")
+			$node->safe_psql('postgres',
+				"SET enable_seqscan = off; SET enable_sort = off; EXPLAIN SELECT id FROM document $_")
 		} "WHERE hamming($column, $query) <= 6", "ORDER BY hamming($column, $query) LIMIT 10";
 		die "not by the index: $scan $nearest" unless $scan =~ /document_$column/ && $nearest =~ /document_$column/;
 	}
@@ -202,7 +211,8 @@ sub make_workload
 sub check_workload
 {
 	my ($node) = @_;
-	return join '', map { $node->safe_psql('postgres', "SELECT * FROM hamming_index_check('document_$_', true)") } sort keys %columns;
+	return join '', map { $node->safe_psql('postgres',
+		"SELECT * FROM hamming_index_check('document_$_', true)") } sort keys %columns;
 }
 
 # Writes scripts for pgbench, and returns the options that choose them by weight. Nobody waits for a row that another
@@ -210,16 +220,21 @@ sub check_workload
 sub pgbench_scripts
 {
 	my ($dir, %weights) = @_;
-	my $free_of = sub { "ctid = ANY (ARRAY(SELECT ctid FROM document WHERE id % $_[0] = :part FOR UPDATE SKIP LOCKED));" };
+	my $free_of = sub { "ctid = ANY (ARRAY(SELECT ctid FROM document WHERE id % $_[0] = :part FOR "
+		. "UPDATE SKIP LOCKED));" };
 	my %scripts = (
-		insert => "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() FROM generate_series(1, 200);",
-		update => "\\set part random(0, 499)\nUPDATE document SET si = any_fingerprint(), code = any_code() WHERE " . $free_of->(500),
+		insert => "INSERT INTO document SELECT nextval('ids'), any_fingerprint(), any_code() "
+			. "FROM generate_series(1, 200);",
+		update => "\\set part random(0, 499)\nUPDATE document SET si = any_fingerprint(), code = any_code() WHERE "
+			. $free_of->(500),
 		delete => "\\set part random(0, 39)\nDELETE FROM document WHERE " . $free_of->(40),
 		vacuum => 'VACUUM document;',
 		check => "\\set radius random(0, 24)\n"
-		  . "SELECT assert_same(coalesce(any_fingerprint(), 0) # (1::bigint << floor(random() * 64)::integer), :radius);\n"
+		  . "SELECT assert_same(coalesce(any_fingerprint(), 0) # (1::bigint << floor(random() * 64)::integer), "
+		  . ":radius);\n"
 		  . "SELECT assert_same_of_part(coalesce(any_fingerprint(), 0), :radius);\n"
-		  . "SELECT assert_same(flipped(coalesce(any_code(), scattered_code(0)), floor(random() * 150)::integer), :radius);");
+		  . "SELECT assert_same(flipped(coalesce(any_code(), scattered_code(0)), floor(random() * 150)::integer), "
+		  . ":radius);");
 	my @options;
 	for my $name (sort keys %weights)
 	{
