@@ -72,7 +72,7 @@ is($err, '', 'and says nothing of the hidden row');
 		'SELECT p.id, h.si FROM probe AS p LEFT JOIN %s AS h ON hamming(p.si, h.si) <= 1 AND tells(h.si) > p.id - 100',
 		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(p.si, tells(h.si)) <= 1',
 		'SELECT p.id, h.si FROM probe AS p JOIN %s AS h ON hamming(tells(h.si), p.si) <= 1 '
-			. 'AND hamming(p.si, h.si) <= 3']) AS query;
+			'AND hamming(p.si, h.si) <= 3']) AS query;
 	ALTER TABLE hiding ENABLE ROW LEVEL SECURITY;
 	ALTER TABLE hiding FORCE ROW LEVEL SECURITY;
 	CREATE POLICY own ON hiding USING (owner = current_user);
