@@ -101,9 +101,14 @@ struct SampledTexts {
 
 impl SampledTexts {
     fn add(&mut self, text: &[u8], is_query: bool) -> Result<(), SqlError> {
+        let scheme = FEATURES.parse()?;
+        if !is_query {
+            let text = to_utf8(text)?;
+            return Ok(self.counter.count(&mut self.counts, &text, scheme, &mut check_for_interrupts)?);
+        }
         let features = features_of(&mut self.counter, text)?;
-        add_features(&mut self.counts, &features, FEATURES.parse()?, &mut check_for_interrupts)?;
-        if is_query { Ok(push(&mut self.of_queries, features)?) } else { Ok(()) }
+        add_features(&mut self.counts, &features, scheme, &mut check_for_interrupts)?;
+        Ok(push(&mut self.of_queries, features)?)
     }
 }
 

@@ -42,9 +42,8 @@ fn feature_weights_add(call: Call, doc: Option<&[u8]>, scheme: Option<&[u8]>) ->
     if let Some((doc, scheme)) = doc.zip(scheme) {
         let scheme = encoding::to_utf8(scheme)?.parse()?;
         let doc = encoding::to_utf8(doc)?;
-        let beat = &mut check_for_interrupts;
-        let features = COUNTER.with_borrow_mut(|counter| counter.features(&doc, scheme, beat))?;
-        rarity::add_features(state.contents_mut(), &features, scheme, beat)?;
+        let counts = state.contents_mut();
+        COUNTER.with_borrow_mut(|counter| counter.count(counts, &doc, scheme, &mut check_for_interrupts))?;
     }
     Ok(state)
 }

@@ -36,8 +36,7 @@ fn weights_of(texts: &[&str]) -> Vec<u8> {
     let mut counter = FeatureCounter::default();
     let mut counts = vec![0; COUNTS_BYTES];
     for text in texts {
-        let features = counter.features(text, scheme, &mut || ()).unwrap();
-        rarity::add_features(&mut counts, &features, scheme, &mut || ()).unwrap();
+        counter.count(&mut counts, text, scheme, &mut || ()).unwrap();
     }
     rarity::weights(&counts).unwrap().unwrap()
 }

@@ -17,8 +17,8 @@
 //! resemblance is exact, and its estimate from a signature is unbiased. A text changes the number of texts
 //! that is estimated for a feature by at most 1, whatever it contains. The cells are part of stored weights,
 //! so everyone can compute them; but whoever wants to change a weight needs as many texts as would be needed
-//! to change the frequency of the feature itself. Cost: linear time, and sorting a
-//! text's features; memory for 32,768 counts, and for at most 8 million features of a text.
+//! to change the frequency of the feature itself. Cost: counting takes linear time, and memory for 32,768
+//! counts. A comparison sorts the features of both texts, of which each has at most 8 million.
 
 use crate::features::{Scheme, Shingler};
 use crate::hash::mix;
@@ -46,7 +46,7 @@ pub const COUNTS_BYTES: usize = NUMBER + NAME + CELLS * COUNT;
 /// The size of weights: their mark, the scheme's name, and a byte for each cell.
 const WEIGHTS_BYTES: usize = MARK.len() + NAME + CELLS;
 
-/// Counts the texts that have a feature, and reuses its memory for the next text.
+/// Finds the features of texts, or counts the texts that have them, and reuses its memory for the next text.
 #[derive(Debug, Default)]
 pub struct FeatureCounter {
     shingler: Shingler,
@@ -67,30 +67,69 @@ impl FeatureCounter {
         })?;
         sample.into_values()
     }
+
+    /// Adds a text to counts, which must be zeros before the first text.
+    pub fn count(
+        &mut self,
+        counts: &mut [u8],
+        text: &str,
+        scheme: Scheme,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<(), Problem> {
+        let mut text_counter = TextCounter::begin(counts, scheme)?;
+        self.shingler.hash_features(text, scheme, &mut |features| {
+            heartbeat.beat();
+            features.iter().for_each(|&feature| text_counter.add(feature));
+        })?;
+        Ok(())
+    }
 }
 
-/// Adds the features of a text to counts, which must be zeros before the first text.
+/// Adds a text to counts, which must be zeros before the first text, by its features.
 pub fn add_features(
     counts: &mut [u8],
     features: &[i64],
     scheme: Scheme,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<(), Problem> {
-    let CountsMut { texts, name, cells } = parts_mut(counts)?;
-    take_name(name, &padded(scheme))?;
-    if !features.is_empty() {
-        *texts = u64::from_le_bytes(*texts).saturating_add(1).to_le_bytes();
-    }
-    let mut is_counted = [false; CELLS];
+    let mut text_counter = TextCounter::begin(counts, scheme)?;
     for (number, &feature) in features.iter().enumerate() {
         beat_every(STRIDE, number, heartbeat);
-        let cell = cell(feature as u64);
-        if !is_counted[cell] {
-            is_counted[cell] = true;
-            increase(&mut cells[cell], 1);
-        }
+        text_counter.add(feature as u64);
     }
     Ok(())
+}
+
+/// Adds one text to counts.
+struct TextCounter<'a> {
+    counts: CountsMut<'a>,
+    /// A bit for each cell, which is set if the text was counted there.
+    is_counted: [u64; CELLS.div_ceil(u64::BITS as usize)],
+    has_features: bool,
+}
+
+impl<'a> TextCounter<'a> {
+    fn begin(counts: &'a mut [u8], scheme: Scheme) -> Result<Self, Problem> {
+        let counts = parts_mut(counts)?;
+        take_name(counts.name, &padded(scheme))?;
+        Ok(Self { counts, is_counted: [0; _], has_features: false })
+    }
+
+    /// Takes a feature of the text, which may have been taken before.
+    #[inline]
+    fn add(&mut self, feature: u64) {
+        if !self.has_features {
+            self.has_features = true;
+            let texts = u64::from_le_bytes(*self.counts.texts);
+            *self.counts.texts = texts.saturating_add(1).to_le_bytes();
+        }
+        let cell = cell(feature);
+        let word = &mut self.is_counted[cell / u64::BITS as usize];
+        let bit = 1 << (cell % u64::BITS as usize);
+        // Whether the text has a feature twice cannot be predicted, so there is no branch.
+        increase(&mut self.counts.cells[cell], u32::from(*word & bit == 0));
+        *word |= bit;
+    }
 }
 
 /// Adds other counts to counts.
@@ -322,7 +361,7 @@ mod tests {
         let mut counts = vec![0; COUNTS_BYTES];
         let scheme = scheme.parse().unwrap();
         for text in texts {
-            add_features(&mut counts, &features(text.as_ref(), scheme), scheme, &mut || ()).unwrap();
+            FeatureCounter::default().count(&mut counts, text.as_ref(), scheme, &mut || ()).unwrap();
         }
         counts
     }
@@ -507,6 +546,12 @@ mod tests {
                 merge(&mut merged, &counts(part, "word:1")).unwrap();
             }
             prop_assert!(merged == counts(&all, "word:1"));
+            let mut by_features = vec![0; COUNTS_BYTES];
+            let scheme = "word:1".parse().unwrap();
+            for text in &all {
+                add_features(&mut by_features, &features(text, scheme), scheme, &mut || ()).unwrap();
+            }
+            prop_assert!(merged == by_features);
             let sets: Vec<BTreeSet<u16>> = texts.iter().map(|text| text.iter().copied().collect()).collect();
             let counted = sets.iter().filter(|set| !set.is_empty()).count();
             let Some(bytes) = weights(&merged).unwrap() else {
