@@ -36,7 +36,11 @@ pub fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
 }
 
 /// Reserves memory for `more` additional elements. A vector that has to grow doubles.
+#[inline]
 pub fn grow<T>(vector: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
+    if vector.capacity() - vector.len() >= more {
+        return Ok(());
+    }
     let all = vector.len().saturating_add(more);
     ask(|| vector.try_reserve(more)).map_err(|_| OutOfMemory(all.saturating_mul(size_of::<T>())))
 }
@@ -59,6 +63,7 @@ pub fn grow_map<K: Eq + Hash, V>(map: &mut HashMap<K, V>, more: usize) -> Result
 }
 
 /// Appends copies of the elements.
+#[inline]
 pub fn extend<T: Copy>(vector: &mut Vec<T>, elements: &[T]) -> Result<(), OutOfMemory> {
     grow(vector, elements.len())?;
     vector.extend_from_slice(elements);
@@ -66,6 +71,7 @@ pub fn extend<T: Copy>(vector: &mut Vec<T>, elements: &[T]) -> Result<(), OutOfM
 }
 
 /// Appends an element. A full vector doubles.
+#[inline]
 pub fn push<T>(vector: &mut Vec<T>, element: T) -> Result<(), OutOfMemory> {
     if vector.len() == vector.capacity() {
         reserve(vector, vector.len().max(64))?;

@@ -5,7 +5,7 @@ use super::radii::CodeRadii;
 use crate::buckets::RowBuckets;
 use crate::code::CodeSlice;
 use crate::kernel::{each_near, for_processors};
-use base::{Heartbeat, OutOfMemory, beat_every, grow, push};
+use base::{Heartbeat, OutOfMemory, beat_every, grow, reserve};
 use std::ops::Range;
 
 /// The rows of both sides, sorted into the buckets of a segment. If a side is joined with itself, only the
@@ -53,8 +53,9 @@ const CHECKED: usize = 1 << 14;
 /// The number of words that are compared together, which the processor's cache has room for.
 const GATHERED: usize = 1 << 11;
 
-/// Runs of at most this length are copied as if they had it.
+/// Runs of at most this length are copied as if they had it, and so are those of at most [`TINY`] words.
 const SHORT: usize = 24;
+const TINY: usize = 4;
 
 /// Both sides of a join, sorted into the buckets of a segment.
 pub(super) struct JoinTables<'a> {
@@ -93,26 +94,47 @@ pub(super) struct GatheredRuns {
     /// The number of words.
     count: usize,
     /// Where each run ends among the words, and in the side that it belongs to.
-    ends: Vec<(usize, usize)>,
+    ends: Vec<(u32, u32)>,
 }
 
 impl GatheredRuns {
+    /// Makes room for runs until there are [`GATHERED`] words, and for one more run of at most this length.
     #[inline(always)]
-    fn add(&mut self, values: &[u64], run: Range<usize>) -> Result<(), OutOfMemory> {
-        let begin = self.count;
-        let end = self.count + run.len();
-        let more = end.max(begin + SHORT).saturating_sub(self.values.len());
-        if more > 0 {
+    fn make_room(&mut self, longest: usize) -> Result<(), OutOfMemory> {
+        let words = GATHERED + longest.max(GATHERED) + SHORT;
+        if self.values.len() < words {
+            let more = words - self.values.len();
             grow(&mut self.values, more)?;
-            self.values.resize(self.values.capacity(), 0);
+            self.values.resize(words, 0);
         }
-        // A copy of a fixed length needs no branches, and few runs are longer.
-        match values.get(run.start..run.start + SHORT) {
-            Some(short) if run.len() <= SHORT => self.values[begin..begin + SHORT].copy_from_slice(short),
+        // Each run has a word.
+        let ends = GATHERED + 1;
+        if self.ends.capacity() < ends { reserve(&mut self.ends, ends) } else { Ok(()) }
+    }
+
+    /// Adds a run, for which there must be room.
+    ///
+    /// Most runs are short. A copy of a fixed length needs no call and no loop.
+    #[inline(always)]
+    fn add(&mut self, values: &[u64], run: Range<usize>) {
+        let begin = self.count;
+        let end = begin + run.len();
+        if run.is_empty() {
+            return;
+        }
+        match (values.get(run.start..run.start + SHORT), run.len()) {
+            (Some(short), ..=TINY) => self.values[begin..begin + TINY].copy_from_slice(&short[..TINY]),
+            (Some(short), ..=SHORT) => {
+                // As one piece, it would be a call.
+                let (first, last) = self.values[begin..begin + SHORT].split_at_mut(SHORT - SHORT / 3);
+                first.copy_from_slice(&short[..SHORT - SHORT / 3]);
+                last.copy_from_slice(&short[SHORT - SHORT / 3..]);
+            }
             _ => self.values[begin..end].copy_from_slice(&values[run.clone()]),
         }
         self.count = end;
-        push(&mut self.ends, (end, run.end))
+        debug_assert!(self.ends.len() < self.ends.capacity(), "there is room for the run");
+        self.ends.push((end as u32, run.end as u32));
     }
 
     /// Compares words with all runs, and forgets the runs. `first` is the row of the first word. If `behind`
@@ -142,9 +164,9 @@ impl GatheredRuns {
             let mut at = 0;
             each_near(run, is_near, |index| {
                 let index = begin + index;
-                at += self.ends[at..].iter().take_while(|&&(end, _)| end <= index).count();
+                at += self.ends[at..].iter().take_while(|&&(end, _)| end as usize <= index).count();
                 let (end, end_of_run) = self.ends[at];
-                hits.push((row as u32, (end_of_run - (end - index)) as u32));
+                hits.push((row as u32, end_of_run - (end - index as u32)));
             });
         }
         self.count = 0;
@@ -173,18 +195,23 @@ for_processors! {
         let first = rows.start;
         let words = &tables.left.values[rows];
         let mut comparisons = 0;
+        gathered.make_room(0)?;
         for &flip in flips {
+            if tables.is_mirrored(bucket, flip) {
+                continue;
+            }
             let others = tables.right.range(bucket ^ flip);
             let others = others.start.max(all_others.start)..others.end.min(all_others.end);
             if tables.is_diagonal(flip) {
-                gathered.add(values, others.clone())?;
+                gathered.make_room(others.len())?;
+                gathered.add(values, others.clone());
                 comparisons += gathered.compare(first, words, Some(others.start), limit, hits)?;
-            } else if !tables.is_mirrored(bucket, flip) {
-                for others in pieces(others, GATHERED) {
-                    gathered.add(values, others)?;
-                    if gathered.count >= GATHERED {
-                        comparisons += gathered.compare(first, words, None, limit, hits)?;
-                    }
+                continue;
+            }
+            for others in pieces(others, GATHERED) {
+                gathered.add(values, others);
+                if gathered.count >= GATHERED {
+                    comparisons += gathered.compare(first, words, None, limit, hits)?;
                 }
             }
         }
