@@ -46,8 +46,8 @@ for my $columns (sort keys %queries)
 	is($ends{$columns}{whole}, 1, 'all rows without damage');
 }
 # Half of the rows are near others, in families that come later again and again, so that no part of the rows has most of
-# the keepers. The bytes in temporary files are counted, among which are those of PostgreSQL's own window. Of a few
-# rows, partitions are written once; of 30,000 rows and of four times as many, twice.
+# the keepers. The bytes that temporary files have at the end are counted, among which are those of PostgreSQL's own
+# window. Files that are written again count once. There are more of them if partitions are divided twice.
 $node->safe_psql('postgres', q{
 	CREATE TABLE family AS SELECT i AS id, CASE WHEN i % 2 = 0
 		THEN hashint8extended(abs(hashint8extended(i, 3)) % 15000, 11) # (1::bigint << (i % 61)::integer)
@@ -56,11 +56,10 @@ $node->safe_psql('postgres', q{
 
 sub bytes_of
 {
-	my ($rows, $key, $linkage) = @_;
+	my ($cluster, $from) = @_;
 	my (undef, undef, $log) = run_psql($node, 'postgres', "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;
 		SET log_temp_files = 0; SET client_min_messages = log;
-		SELECT count(k) FROM (SELECT near_cluster($key, si, 3, '$linkage') OVER (ORDER BY id) AS k FROM family
-			WHERE id <= $rows) AS c");
+		SELECT count(k) FROM (SELECT near_cluster($cluster) OVER (ORDER BY id) AS k FROM $from) AS c");
 	my $bytes = 0;
 	$bytes += $1 while $log =~ /temporary file: path .*, size (\d+)/g;
 	return $bytes;
@@ -68,13 +67,21 @@ sub bytes_of
 
 for my $linkage ('leader', 'connected')
 {
-	my ($few, $many) = map { bytes_of($_, 'id', $linkage) } 30_000, 120_000;
+	my ($few, $many) = map { bytes_of("id, si, 3, '$linkage'", "family WHERE id <= $_") } 30_000, 120_000;
 	cmp_ok($few, '>', 1_000_000, "$linkage: there are files");
-	cmp_ok($many, '<', 4.5 * $few, "four times as many rows take $many instead of $few bytes");
+	cmp_ok($many, '<', 5 * $few, "four times as many rows take $many instead of $few bytes");
 	# A key is written once for its row and once for each row of the cluster, and by PostgreSQL.
-	my $wide = bytes_of(120_000, "repeat('k', 100) || id", $linkage);
+	my $wide = bytes_of("repeat('k', 100) || id, si, 3, '$linkage'", 'family WHERE id <= 120000');
 	cmp_ok($wide, '<', $many + 120_000 * 3 * 120, "and with keys of 105 bytes $wide");
 }
+# Wide codes are divided once for each bit of the radius and once more, here 51 times, but in the same files. A row takes
+# 40 bytes in a file, and some more in PostgreSQL's own files.
+my $rows = 8000;
+$node->safe_psql('postgres', "CREATE TABLE wide AS
+	SELECT i AS id, ('x' || md5(i::text) || md5(i || 'b'))::bit(256) AS code FROM generate_series(1, $rows) AS i");
+my $bytes = bytes_of('id, code, 50', 'wide');
+cmp_ok($bytes, '>', $rows * 40 * 2, 'rows of wide codes are divided');
+cmp_ok($bytes, '<', $rows * 40 * 20, "and take $bytes bytes");
 unlike(slurp_file($node->logfile), qr/PANIC|panicked|terminated by signal/, 'no crash');
 
 done_testing();

@@ -49,6 +49,8 @@ pub(super) struct JoinPartitions {
     all: BySide<SideFiles>,
     /// The rows of the later partitions of the task, and the last of the current partition.
     divided: Vec<PartitionRows>,
+    /// Files of earlier partitions, which are written again.
+    spare: Vec<RowFile>,
     /// Whether this process has ended the last task of all, and so returns the unmatched rows.
     pub(super) has_ended_all: bool,
 }
@@ -62,8 +64,17 @@ impl JoinPartitions {
         batch: &mut JoinBatch,
         sharing: Option<Sharing>,
     ) -> Result<Self, SqlError> {
-        let (plan, tasks, divided, begun, has_ended_all) = (None, Vec::new(), Vec::new(), 0, false);
-        let mut partitions = Self { kind, plan, tasks, begun, sharing, all, divided, has_ended_all };
+        let mut partitions = Self {
+            kind,
+            plan: None,
+            tasks: Vec::new(),
+            begun: 0,
+            sharing,
+            all,
+            divided: Vec::new(),
+            spare: Vec::new(),
+            has_ended_all: false,
+        };
         let has_codes = |side| summaries[side].coded > 0;
         for (side, other) in [(Side::Outer, Side::Inner), (Side::Inner, Side::Outer)] {
             batch[side].expect_lengths(&summaries[side].lengths);
@@ -132,7 +143,7 @@ impl JoinPartitions {
     /// The file of all inner rows, if there is one.
     pub(super) fn into_inner_file(self) -> Option<RowFile> {
         let [_, inner] = self.all.0;
-        inner.into_file()
+        inner.into_files().next()
     }
 
     /// How the codes of the current partition were divided, and in which pass; `None` if they were not.
@@ -146,12 +157,34 @@ impl JoinPartitions {
 
     /// Bytes of memory that the open files take.
     pub(super) fn bytes(&self) -> usize {
-        memory::OF_FILE * self.files().map(SideFiles::len).sum::<usize>()
+        memory::OF_FILE * (self.spare.len() + self.files().map(SideFiles::len).sum::<usize>())
+    }
+
+    /// The number of words that the files have room for on disk.
+    fn size(&self) -> u64 {
+        let spare: u64 = self.spare.iter().map(RowFile::size).sum();
+        spare + self.files().map(SideFiles::size).sum::<u64>()
+    }
+
+    /// Keeps the files of a partition for the rows of others, unless the files that are kept would be larger
+    /// than all rows: if most rows are in one partition of a pass, another file may be large in the next one.
+    fn keep_files(&mut self, files: BySide<SideFiles>) -> Result<(), SqlError> {
+        let room: u64 = self.all.0.iter().map(SideFiles::size).sum();
+        let mut kept: u64 = self.spare.iter().map(RowFile::size).sum();
+        for mut file in files.0.into_iter().flat_map(SideFiles::into_files) {
+            if kept + file.size() <= room && self.spare.len() < 2 * memory::files() {
+                kept += file.size();
+                file.begin_again()?;
+                push(&mut self.spare, file)?;
+            }
+        }
+        Ok(())
     }
 
     /// Goes on to the next partition. Returns whether there is one for this process.
     pub(super) fn next(&mut self, batch: &JoinBatch, work: &mut JoinWork) -> Result<bool, SqlError> {
-        if self.divided.pop().is_some() {
+        if let Some(rows) = self.divided.pop() {
+            self.keep_files(rows.files)?;
             self.has_ended_all = self.divided.is_empty() && self.end_task();
         }
         if self.divided.is_empty() {
@@ -167,7 +200,7 @@ impl JoinPartitions {
         while let Some(rows) = self.divided.pop_if(|rows| rows.of.partitions.len() > 1) {
             self.divide(rows, batch, work)?;
         }
-        work.peak(Count::Disk, self.files().map(SideFiles::words).sum());
+        work.peak(Count::Disk, self.size());
         self.read_from(Side::Inner, 0)?;
         work[Count::Partitions] += u64::from(self.plan.is_some());
         Ok(true)
@@ -204,7 +237,7 @@ impl JoinPartitions {
             }
             let (format, files) = (batch[side].format(), &mut divided[side]);
             for _ in parts.clone() {
-                push(files, RowFile::create()?)?;
+                push(files, self.spare.pop().map_or_else(RowFile::create, Ok)?)?;
             }
             let from = if from[side].len() > 0 { &mut from[side] } else { &mut self.all[side] };
             from.read_from(0)?;
@@ -227,8 +260,8 @@ impl JoinPartitions {
             let [outer, inner] = Side::BOTH.map(file).map(|file| SideFiles::new(file.into_iter().collect()));
             push(&mut self.divided, PartitionRows { of, files: BySide([outer?, inner?]) })?;
         }
-        work.peak(Count::Disk, self.files().chain(&from.0).map(SideFiles::words).sum());
-        Ok(())
+        work.peak(Count::Disk, self.size() + from.0.iter().map(SideFiles::size).sum::<u64>());
+        self.keep_files(from)
     }
 
     /// Which rows are wanted: those with codes, until all partitions have been joined, and then the unmatched

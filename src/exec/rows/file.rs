@@ -12,7 +12,8 @@ use pgrx::pg_sys;
 const BLOCK: usize = pg_sys::BLCKSZ as usize / size_of::<u64>();
 const WRITTEN: usize = BLOCK / 4;
 
-/// A file of words, which is first written and then read, possibly several times.
+/// A file of words, which is first written and then read, possibly several times. Then it can be written
+/// again: the kernel takes less time for pages that a file has already.
 pub(crate) struct RowFile {
     file: TempFile,
     /// Words that are not yet written to the file, or that have been read from it.
@@ -21,7 +22,9 @@ pub(crate) struct RowFile {
     next: usize,
     is_written: bool,
     /// The number of words written.
-    pub(crate) words: u64,
+    words: u64,
+    /// The number of words that the file has room for on disk, some of which may be left from earlier rows.
+    size: u64,
     /// The number of words that were not read yet.
     unread: u64,
 }
@@ -34,13 +37,13 @@ impl RowFile {
 
     /// A file that is written. It is removed when it is dropped, unless it was exported.
     pub(crate) fn of(file: TempFile) -> Self {
-        Self { file, buffer: Vec::new(), next: 0, is_written: false, words: 0, unread: 0 }
+        Self { file, buffer: Vec::new(), next: 0, is_written: false, words: 0, size: 0, unread: 0 }
     }
 
     /// A file that another process has written.
     pub(crate) fn of_written(file: TempFile) -> Result<Self, SqlError> {
         let words = file.words()?;
-        Ok(Self { is_written: true, words, ..Self::of(file) })
+        Ok(Self { is_written: true, words, size: words, ..Self::of(file) })
     }
 
     /// Closes the file. Other processes can read it from now on.
@@ -77,9 +80,24 @@ impl RowFile {
         self.write(columns)
     }
 
+    /// Removes all rows, and prepares to write others. The file keeps its size.
+    pub(crate) fn begin_again(&mut self) -> Result<(), SqlError> {
+        self.drop_buffer();
+        self.is_written = false;
+        self.words = 0;
+        self.unread = 0;
+        self.file.seek(0)
+    }
+
+    /// The number of words that the file has room for on disk.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
     fn flush(&mut self) -> Result<(), SqlError> {
         self.file.write(&self.buffer)?;
         self.words += self.buffer.len() as u64;
+        self.size = self.size.max(self.words);
         self.buffer.clear();
         Ok(())
     }
@@ -135,11 +153,13 @@ impl RowFile {
         self.buffer.drain(..self.next);
         self.next = 0;
         let rest = self.buffer.len();
-        grow(&mut self.buffer, BLOCK)?;
-        self.buffer.resize(rest + BLOCK, 0);
+        // Words behind these are left from earlier rows.
+        let block = self.unread.min(BLOCK as u64) as usize;
+        grow(&mut self.buffer, block)?;
+        self.buffer.resize(rest + block, 0);
         let words = self.file.read(&mut self.buffer[rest..])?;
         self.buffer.truncate(rest + words);
-        self.unread = self.unread.wrapping_sub(words as u64);
+        self.unread -= words as u64;
         Ok(words > 0)
     }
 }
@@ -164,13 +184,14 @@ impl SideFiles {
         self.files.len()
     }
 
-    pub(crate) fn words(&self) -> u64 {
-        self.files.iter().map(|(file, _)| file.words).sum()
+    /// The number of words that the files have room for on disk.
+    pub(crate) fn size(&self) -> u64 {
+        self.files.iter().map(|(file, _)| file.size()).sum()
     }
 
-    /// The file, if there is one.
-    pub(crate) fn into_file(mut self) -> Option<RowFile> {
-        self.files.pop().map(|(file, _)| file)
+    /// The files one by one.
+    pub(crate) fn into_files(self) -> impl Iterator<Item = RowFile> {
+        self.files.into_iter().map(|(file, _)| file)
     }
 
     /// The place of the next row in the first file.
