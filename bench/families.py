@@ -1,8 +1,8 @@
 """Texts that come in families, such as the manual pages of the commands of one program, and which of them each rule deletes.
 
 `families.py texts CACHE "OLD NEW" FOLDER` writes each set as FOLDER/SET.texts, as COPY reads it (number and text), and
-FOLDER/SET.keys, which has a line for each text, with what it is about. CACHE has the manual pages of families.packages in two
-releases of Debian. Texts with the same key are versions of each other; any others are not, even if they are near.
+FOLDER/SET.keys, which has a line for each text, with what it is about, and after a tab what it belongs to, if this is known.
+CACHE has the manual pages of families.packages in two releases of Debian. Texts with the same key are versions of each other; any others are not, even if they are near.
 
 `families.py statements README FOLDER` writes the documentation's statements, and those by both codes, to FOLDER/RULE.statement.
 
@@ -85,8 +85,9 @@ def descriptions(cache, releases):
     for release in releases:
         texts, sources = natural.descriptions(cache / release / "lists", ["en"])
         for package, (title, body) in texts["en"].items():
-            if hashlib.sha256(re.sub(r"[\d.]+", "", sources.get(package, package)).encode()).digest()[0] % 6 == 0:
-                yield re.sub(r"\d[\d.]*", "#", package), f"{title}.\n{body}"
+            source = re.sub(r"[\d.]+", "", sources.get(package, package))
+            if hashlib.sha256(source.encode()).digest()[0] % 6 == 0:
+                yield re.sub(r"\d[\d.]*", "#", package) + f"\t{source}", f"{title}.\n{body}"
 
 
 def cloud_pages():
@@ -194,14 +195,19 @@ def print_table(folder):
     """A deletion is right if one of its keepers is a version of it: datasketch may return several."""
     print("right deletions / versions found, in percent, and seconds of processor time")
     for file in sorted(pathlib.Path(folder).glob("*.texts")):
-        name, keys = file.stem, file.with_suffix(".keys").read_text().split("\n")[:-1]
+        name = file.stem
+        keys, *wholes = zip(*(line.split("\t") for line in file.with_suffix(".keys").read_text().split("\n")[:-1]))
         versions = len(keys) - len(set(keys))
         print(f"\n{name}: {len(keys):,} texts of {file.stat().st_size // len(keys):,} bytes, {versions:,} versions")
         for rule, title in RULES.items():
             rows = [[int(number) for number in row.split()] for row in pathlib.Path(f"{folder}/{name}.{rule}.deleted").read_text().splitlines()]
             right = sum(keys[number] in {keys[keeper] for keeper in keepers} for number, *keepers in rows)
             seconds = float(pathlib.Path(f"{folder}/{name}.{rule}.seconds").read_text())
-            print(f"  {title:40} {100 * right / max(len(rows), 1):5.1f} / {100 * right / versions:4.1f}   {len(rows):6,} deleted  {seconds:6.1f} s")
+            print(f"  {title:40} {100 * right / max(len(rows), 1):5.1f} / {100 * right / versions:4.1f}   {len(rows):6,} deleted  {seconds:6.1f} s", end="")
+            for whole in wholes:
+                related = sum(whole[number] in {whole[keeper] for keeper in keepers} for number, *keepers in rows)
+                print(f"  {100 * related / max(len(rows), 1):5.1f} of the same source", end="")
+            print()
 
 
 if __name__ == "__main__":
