@@ -2,7 +2,8 @@
 
 `families.py texts CACHE "OLD NEW" FOLDER` writes each set as FOLDER/SET.texts, as COPY reads it (number and text), and
 FOLDER/SET.keys, which has a line for each text, with what it is about, and after a tab what it belongs to, if this is known.
-CACHE has the manual pages of families.packages in two releases of Debian. Texts with the same key are versions of each other; any others are not, even if they are near.
+CACHE has the manual pages of families.packages in two releases of Debian. Texts with the same key are versions of each
+other; any others are not, even if they are near.
 
 `families.py statements README FOLDER` writes the documentation's statements, and those by both codes, to FOLDER/RULE.statement.
 
