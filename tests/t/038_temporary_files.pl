@@ -74,8 +74,8 @@ for my $linkage ('leader', 'connected')
 	my $wide = bytes_of("repeat('k', 100) || id, si, 3, '$linkage'", 'family WHERE id <= 120000');
 	cmp_ok($wide, '<', $many + 120_000 * 3 * 120, "and with keys of 105 bytes $wide");
 }
-# Wide codes are divided once for each bit of the radius and once more, here 51 times, but in the same files. A row takes
-# 40 bytes in a file, and some more in PostgreSQL's own files.
+# Wide codes are divided once for each bit of the radius and once more, here 51 times, but in the same files. A row
+# takes 40 bytes in a file, and some more in PostgreSQL's own files.
 my $rows = 8000;
 $node->safe_psql('postgres', "CREATE TABLE wide AS
 	SELECT i AS id, ('x' || md5(i::text) || md5(i || 'b'))::bit(256) AS code FROM generate_series(1, $rows) AS i");
