@@ -24,3 +24,28 @@ pub(crate) fn mix(value: u64) -> u64 {
     let value = (value ^ value >> 27).wrapping_mul(MIX_FACTORS[1]);
     value ^ value >> 31
 }
+
+/// The inverses of [`MIX_FACTORS`] modulo 2^64.
+const UNMIX_FACTORS: [u64; 2] = [0x96de_1b17_3f11_9089, 0x3196_42b2_d24d_8ec3];
+
+/// The value that [`mix`] turns into this one.
+#[inline(always)]
+pub(crate) fn unmix(mixed: u64) -> u64 {
+    let value = (mixed ^ mixed >> 31 ^ mixed >> 62).wrapping_mul(UNMIX_FACTORS[1]);
+    let value = (value ^ value >> 27 ^ value >> 54).wrapping_mul(UNMIX_FACTORS[0]);
+    value ^ value >> 30 ^ value >> 60
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn unmix_is_the_inverse_of_mix(value: u64) {
+            prop_assert_eq!(unmix(mix(value)), value);
+            prop_assert_eq!(mix(unmix(value)), value);
+        }
+    }
+}
