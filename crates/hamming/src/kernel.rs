@@ -6,6 +6,8 @@
 //! is for NEON, where 64 words take 249 instructions. They would take 288 with UDOT, and 183 with SVE, which
 //! counts the bits of whole words (LLVM of Rust 1.96; not timed, since we have no such machine).
 
+use std::ops::Range;
+
 /// The number of elements that are tested together; a word has a bit for each of them. Hits are rare, so the
 /// near elements of a group are only listed if there are any.
 pub(crate) const GROUP: usize = 64;
@@ -55,46 +57,78 @@ macro_rules! for_processors {
 pub(crate) use for_processors;
 
 for_processors! {
-    /// Appends the places of all words that differ from the query in at most `radius` bits.
-    pub fn near_words(words: &[[u8; 8]], query: u64, radius: u32, hits: &mut Vec<u16>) {
+    /// Appends the places of all words that differ from the query in at most `radius` bits. Before a group of
+    /// words is compared, `ahead` is called with their places, so that it can load words at the same places
+    /// of a page that will be compared next.
+    pub fn near_words(
+        words: &[[u8; 8]],
+        query: u64,
+        radius: u32,
+        ahead: &dyn Fn(Range<usize>),
+        hits: &mut Vec<u16>,
+    ) {
         let is_near = |word: &[u8; 8]| (u64::from_ne_bytes(*word) ^ query).count_ones() <= radius;
-        each_near(words, is_near, |slot| hits.push(slot as u16));
+        for (group, words) in words.chunks(GROUP).enumerate() {
+            let first = group * GROUP;
+            ahead(first..first + words.len());
+            each_near(words, is_near, |place| hits.push((first + place) as u16));
+        }
     }
 }
 
 for_processors! {
     /// Appends the places and distances of all codes that differ from the center in at most `radius` bits.
-    /// `words` has the words of the first code, then those of the second, and so on.
+    /// `words` has the words of the first code, then those of the second, and so on. `ahead` is called as by
+    /// [`near_words`].
     ///
     /// Usual widths have their own loops: a code takes half of the time if the compiler knows its number of
     /// words.
-    pub fn near_codes(words: &[[u8; 8]], center: &[u64], radius: u32, hits: &mut Vec<(u16, u32)>) {
+    pub fn near_codes(
+        words: &[[u8; 8]],
+        center: &[u64],
+        radius: u32,
+        ahead: &dyn Fn(Range<usize>),
+        hits: &mut Vec<(u16, u32)>,
+    ) {
         match center.len() {
             0 => {}
-            2 => near_codes_of(2, words, center, radius, hits),
-            3 => near_codes_of(3, words, center, radius, hits),
-            4 => near_codes_of(4, words, center, radius, hits),
-            6 => near_codes_of(6, words, center, radius, hits),
-            8 => near_codes_of(8, words, center, radius, hits),
-            12 => near_codes_of(12, words, center, radius, hits),
-            16 => near_codes_of(16, words, center, radius, hits),
-            width => near_codes_of(width, words, center, radius, hits),
+            2 => near_codes_of(2, words, center, radius, ahead, hits),
+            3 => near_codes_of(3, words, center, radius, ahead, hits),
+            4 => near_codes_of(4, words, center, radius, ahead, hits),
+            6 => near_codes_of(6, words, center, radius, ahead, hits),
+            8 => near_codes_of(8, words, center, radius, ahead, hits),
+            12 => near_codes_of(12, words, center, radius, ahead, hits),
+            16 => near_codes_of(16, words, center, radius, ahead, hits),
+            width => near_codes_of(width, words, center, radius, ahead, hits),
         }
     }
 }
 
 /// Uses plain loops, since iterators are not always inlined into the function for a kind of processor.
 #[inline(always)]
-fn near_codes_of(width: usize, words: &[[u8; 8]], center: &[u64], radius: u32, hits: &mut Vec<(u16, u32)>) {
+fn near_codes_of(
+    width: usize,
+    words: &[[u8; 8]],
+    center: &[u64],
+    radius: u32,
+    ahead: &dyn Fn(Range<usize>),
+    hits: &mut Vec<(u16, u32)>,
+) {
     let center = &center[..width];
-    for slot in 0..words.len() / width {
-        let code = &words[slot * width..][..width];
-        let mut distance = 0;
-        for place in 0..width {
-            distance += (u64::from_ne_bytes(code[place]) ^ center[place]).count_ones();
-        }
-        if distance <= radius {
-            hits.push((slot as u16, distance));
+    let codes = words.len() / width;
+    let group = (GROUP / width).max(1);
+    for first in (0..codes).step_by(group) {
+        let end = codes.min(first + group);
+        ahead(first * width..end * width);
+        for slot in first..end {
+            let code = &words[slot * width..][..width];
+            let mut distance = 0;
+            for place in 0..width {
+                distance += (u64::from_ne_bytes(code[place]) ^ center[place]).count_ones();
+            }
+            if distance <= radius {
+                hits.push((slot as u16, distance));
+            }
         }
     }
 }
@@ -104,12 +138,21 @@ mod tests {
     use super::*;
     use crate::near_pairs::tests::FEWER;
     use proptest::prelude::*;
+    use std::cell::RefCell;
 
     for_processors! {
         fn indexes_near(values: &[u64], query: u64, radius: u32) -> Vec<usize> {
             let mut indexes = Vec::new();
             each_near(values, |value| (value ^ query).count_ones() <= radius, |index| indexes.push(index));
             indexes
+        }
+    }
+
+    /// Joins the ranges that are announced, each of which has to begin where the last one ended.
+    fn follow(all: &RefCell<Range<usize>>) -> impl Fn(Range<usize>) {
+        |next| {
+            assert_eq!(next.start, all.borrow().end);
+            all.borrow_mut().end = next.end;
         }
     }
 
@@ -135,7 +178,9 @@ mod tests {
         ) {
             let bytes: Vec<[u8; 8]> = keys.iter().map(|key| key.to_ne_bytes()).collect();
             let mut hits = Vec::new();
-            near_words(&bytes, query, radius, &mut hits);
+            let ahead = RefCell::new(0..0);
+            near_words(&bytes, query, radius, &follow(&ahead), &mut hits);
+            prop_assert_eq!(ahead.into_inner(), 0..keys.len());
             let plain = keys.iter().enumerate().filter(|(_, key)| (*key ^ query).count_ones() <= radius);
             prop_assert_eq!(hits, plain.map(|(slot, _)| slot as u16).collect::<Vec<_>>());
         }
@@ -153,7 +198,9 @@ mod tests {
             // Half of the bits of scattered codes differ.
             let radius = (64.0 * part * center.len() as f64) as u32;
             let mut hits = Vec::new();
-            near_codes(&bytes, &center, radius, &mut hits);
+            let ahead = RefCell::new(0..0);
+            near_codes(&bytes, &center, radius, &follow(&ahead), &mut hits);
+            prop_assert_eq!(ahead.into_inner(), 0..words.len() / center.len() * center.len());
             let plain = words.chunks_exact(center.len()).map(distance).enumerate();
             let plain = plain.filter(|&(_, distance)| distance <= radius);
             let plain: Vec<_> = plain.map(|(slot, distance)| (slot as u16, distance)).collect();

@@ -6,7 +6,8 @@
 use crate::key::{IndexKey, RowId};
 use crate::probe::Probe;
 use crate::store::Store;
-use crate::tree::{Index, TreePart, Walk};
+use crate::tree::{Index, TreePart};
+use crate::walk::Walk;
 use hamming::kernel::near_codes;
 
 /// Reads some more leaves, from the key on, and reports the words, the distance and the row of each code
@@ -23,9 +24,9 @@ pub(crate) fn scan_codes<S: Store>(
     let mut near = Vec::new();
     let mut words = Vec::new();
     let mut limit = radius;
-    index.walk(part, from, &Probe::within(first, part.tree, radius), &mut |leaf| {
+    index.walk(part, from, &Probe::within(first, part.tree, radius), &mut |leaf, ahead| {
         near.clear();
-        near_codes(leaf.bits(), center, limit, &mut near);
+        near_codes(leaf.bits(), center, limit, ahead, &mut near);
         for &(slot, distance) in &near {
             if distance > limit {
                 continue;

@@ -18,6 +18,7 @@ mod code_scan;
 mod index_search;
 pub mod key;
 pub mod layout;
+mod leaf_path;
 pub mod page;
 mod pass;
 mod probe;
@@ -31,6 +32,7 @@ mod stretch;
 mod survey;
 mod tree;
 mod vacuum;
+mod walk;
 mod word_search;
 
 pub use bounds::{BoundingBox, split};

@@ -12,8 +12,10 @@
 //! ```
 
 use crate::key::{FILTER_TREE, Filter, IndexKey, RowId, Tree, bytes_at};
+use std::ops::Range;
 
 mod edit;
+mod search;
 
 pub use edit::{Edit, Patch};
 
@@ -236,7 +238,7 @@ impl Page {
         } else if self.format() != format_of(self.tree()) {
             Some("it has another format")
         } else if lower < HEADER
-            || !(lower - HEADER).is_multiple_of(self.key_size())
+            || HEADER + self.len() * self.key_size() != lower
             || upper + self.len() * self.rest() != TRAILER
         {
             Some("its number of entries is impossible")
@@ -281,7 +283,12 @@ impl Page {
     /// The number of entries of a leaf, or of children of an inner node.
     #[inline]
     pub fn len(&self) -> usize {
-        (self.number(LOWER) - HEADER) / self.key_size()
+        let words = (self.number(LOWER) - HEADER) / KEY;
+        // Most pages have keys of one word, and a division takes a while.
+        match self.key_words() {
+            1 => words,
+            each => words / each,
+        }
     }
 
     /// Whether the page has no entries or children.
@@ -310,10 +317,16 @@ impl Page {
         has_filters(self.tree())
     }
 
+    /// The number of words of a key.
+    #[inline]
+    fn key_words(&self) -> usize {
+        words_in(self.tree(), self.level())
+    }
+
     /// The bytes of a key's words.
     #[inline]
     fn key_size(&self) -> usize {
-        KEY * words_in(self.tree(), self.level())
+        KEY * self.key_words()
     }
 
     /// The words of the key in this slot.
@@ -334,6 +347,11 @@ impl Page {
     #[inline]
     pub fn bits(&self) -> &[[u8; 8]] {
         self.0[HEADER..self.number(LOWER)].as_chunks().0
+    }
+
+    /// The bytes of a page that contain these words of [`bits`](Self::bits).
+    pub(crate) fn bytes_of_words(words: Range<usize>) -> Range<usize> {
+        HEADER + words.start * KEY..HEADER + words.end * KEY
     }
 
     /// The offset of the rest of an entry.
@@ -368,31 +386,5 @@ impl Page {
     /// All children of an inner node, each with the lowest key that it may contain.
     pub fn children(&self) -> Vec<(IndexKey, PageNumber)> {
         (0..self.len()).map(|slot| (self.key(slot), self.child(slot))).collect()
-    }
-
-    /// The slot of the child that may contain the key, in an inner node.
-    pub fn child_of(&self, key: IndexKey) -> usize {
-        let mut low = 1;
-        let mut high = self.len().max(1);
-        let has_filters = self.has_filters();
-        while low < high {
-            let middle = low.midpoint(high);
-            // Rows are in another part of the page, so they are only read if the bits are equal.
-            let bits = u64::from_ne_bytes(self.bits()[middle]);
-            let is_after = match has_filters {
-                true => self.key(middle) > key,
-                false => bits > key.bits || bits == key.bits && self.row(middle) > key.row,
-            };
-            if is_after { high = middle } else { low = middle + 1 }
-        }
-        low - 1
-    }
-
-    /// The slot of an entry in a leaf, if the leaf has it.
-    pub fn position(&self, entry: IndexKey) -> Option<usize> {
-        let bits = entry.bits.to_ne_bytes();
-        let words = words_in(self.tree(), self.level());
-        let same = self.bits().iter().step_by(words).enumerate().filter(|(_, other)| **other == bits);
-        same.map(|(slot, _)| slot).find(|&slot| self.key(slot) == entry)
     }
 }

@@ -14,7 +14,8 @@
 use crate::key::{IndexKey, RowId};
 use crate::radius_division::{RadiusDivision, SearchCosts, SearchedWord, allowed_cost};
 use crate::store::Store;
-use crate::tree::{Index, TreePart, Walk};
+use crate::tree::{Index, TreePart};
+use crate::walk::Walk;
 use crate::word_search::{WordBall, WordSearch};
 use base::{Collector, OutOfMemory, extend};
 use std::mem::take;

@@ -3,7 +3,7 @@
 use crate::key::RowId;
 use crate::page::{Edit, Page, PageNumber};
 use base::{Problem, ProblemKind};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 /// The most pages that change together. It is the number of pages that a record of PostgreSQL's generic WAL
 /// can have: recovery reads a record into an array of as many.
@@ -40,6 +40,11 @@ pub trait Store {
     where
         Self: 'a;
 
+    /// A page that is being loaded into the processor's cache.
+    type Loading<'a>: LoadingPage
+    where
+        Self: 'a;
+
     /// The number of pages, including free ones.
     fn pages(&self) -> PageNumber;
 
@@ -73,8 +78,9 @@ pub trait Store {
     /// Starts reading the page, which will be needed soon.
     fn prefetch(&self, page_number: PageNumber);
 
-    /// Starts loading the page from memory into the processor's cache. It will be read next.
-    fn load(&self, _page_number: PageNumber) {}
+    /// Starts loading the beginning and the end of the page from memory into the processor's cache, since it
+    /// will be read soon.
+    fn load(&self, page_number: PageNumber) -> Self::Loading<'_>;
 
     /// Whether all transactions see this row, so that a scan may return its code without reading the table.
     /// It must be called while the leaf with the row is locked, so that VACUUM has not removed the row yet.
@@ -85,6 +91,14 @@ pub trait Store {
 
     /// Ends the operation with an error: the page is damaged, as `what` describes.
     fn corrupted(&self, page_number: PageNumber, what: &str) -> !;
+}
+
+/// A page that is being loaded from memory into the processor's cache. Nothing is known about its contents,
+/// and others may change it meanwhile.
+pub trait LoadingPage {
+    /// Starts loading these bytes, in addition to those that are being loaded. Large parts are loaded in
+    /// small steps while something else is done.
+    fn load(&self, bytes: Range<usize>);
 }
 
 /// A page together with its number.

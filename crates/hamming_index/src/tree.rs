@@ -1,16 +1,14 @@
-//! Trees of keys: the descent to a leaf, and the walk through a range of leaves.
+//! Trees of keys: the descent to a leaf.
 //!
 //! Each tree is a B-tree with all keys in its leaves. An inner node has a lower bound for each child, so a
 //! descent reads one page for each level. The root has a fixed page: if it is full, its content moves to a
 //! new child ([`crate::change`]).
 //!
 //! A descent locks the child before it unlocks the node, so the child cannot be split, merged or freed in
-//! between. A walk releases all locks after some leaves, and then continues at a key, wherever the leaf of
-//! that key is by then. `README.md` ("Trees and locks", "Scans between pages") explains why that is safe, and
-//! how it differs from PostgreSQL's nbtree.
+//! between. `README.md` ("Trees and locks") explains why that is safe, and how it differs from PostgreSQL's
+//! nbtree.
 //!
-//! A walk calls a [`Probe`] for the next key that can match at or after the last leaf's end, and skips the
-//! leaves before it. Cost: one page for each level, and for a range one page for each leaf.
+//! Cost: one page for each level.
 
 use crate::key::{Filter, IndexKey, RowId, Tree};
 use crate::layout::Layout;
@@ -19,13 +17,8 @@ use crate::probe::Probe;
 use crate::store::Store;
 use std::ops::Deref;
 
-/// The number of leaves that are read while the nodes above them stay locked. Meanwhile, splits below these
-/// nodes wait, and no query can be cancelled. Finding each node above again costs about as much as reading a
-/// leaf.
-pub(crate) const LEAVES_AT_A_TIME: usize = 16;
-/// The same if the leaves have whole codes, or if reading is slow and they are prefetched together. Only a
-/// search of words has to learn often which rows are still wanted.
-const LEAVES_AHEAD: usize = 64;
+/// The number of leaves that are read together if reading is slow.
+pub(crate) const LEAVES_AHEAD: usize = 64;
 
 /// An index: trees in a store.
 #[derive(Clone, Copy)]
@@ -64,7 +57,7 @@ impl TreePart {
     }
 
     /// The first key at or after `from` that is in both the part and the probe.
-    fn next(&self, probe: &Probe, from: IndexKey) -> Option<IndexKey> {
+    pub(crate) fn next(&self, probe: &Probe, from: IndexKey) -> Option<IndexKey> {
         let from = match self.filter {
             Some(filter) if from.filter > filter => return None,
             Some(filter) if from.filter < filter => IndexKey { filter, ..IndexKey::FIRST },
@@ -75,35 +68,10 @@ impl TreePart {
     }
 }
 
-/// The leaves that a walk visits.
-struct Visit<'a> {
-    part: TreePart,
-    probe: &'a Probe,
-    is_slow: bool,
-    /// How many leaves may still be visited before locks are released.
-    left: usize,
-    /// Returns whether the walk should go on before it releases locks.
-    visit: &'a mut dyn FnMut(&Page) -> bool,
-}
-
-impl Visit<'_> {
-    fn next(&self, from: IndexKey) -> Option<IndexKey> {
-        self.part.next(self.probe, from)
-    }
-}
-
 /// A step from a node to one of its children, and the number of children after that one.
 struct TreeStep {
     child: usize,
     after: usize,
-}
-
-/// Where a walk through leaves continues.
-pub(crate) enum Walk {
-    /// It continues at this key.
-    From(IndexKey),
-    /// It has seen all of its leaves.
-    Done,
 }
 
 impl<'s, S: Store> Index<'s, S> {
@@ -145,6 +113,10 @@ impl<'s, S: Store> Index<'s, S> {
     pub(crate) fn read_child(&self, parent: &Page, index: usize) -> S::Shared<'s> {
         let child = parent.child(index);
         self.checked(self.store.read(child), child, parent.tree(), Some(parent.level() - 1))
+    }
+
+    pub(crate) fn read_leaf(&self, tree: Tree, page_number: PageNumber) -> S::Shared<'s> {
+        self.checked(self.store.read(page_number), page_number, tree, Some(0))
     }
 
     pub(crate) fn lock_child(&self, parent: &Page, index: usize) -> S::Exclusive<'s> {
@@ -241,108 +213,8 @@ impl<'s, S: Store> Index<'s, S> {
         way
     }
 
-    /// Visits the leaves of a part of a tree that may have keys of the probe, in order, from the key on.
-    /// Returns after some of them, to release locks, or as soon as `visit` returns false.
-    pub(crate) fn walk(
-        &self,
-        part: TreePart,
-        from: IndexKey,
-        probe: &Probe,
-        visit: &mut dyn FnMut(&Page) -> bool,
-    ) -> Walk {
-        let Some(from) = part.next(probe, from) else { return Walk::Done };
-        let is_slow = self.store.is_slow();
-        let is_long = is_slow || self.layout.has_code_tree();
-        let left = if is_long { LEAVES_AHEAD } else { LEAVES_AT_A_TIME };
-        let root = self.read_root(part.tree);
-        self.walk_under(&root, None, from, &mut Visit { part, probe, is_slow, left, visit })
-    }
-
-    /// Visits the leaves under a node, whose keys are all below `end`.
-    fn walk_under(
-        &self,
-        node: &Page,
-        end: Option<IndexKey>,
-        mut from: IndexKey,
-        leaves: &mut Visit<'_>,
-    ) -> Walk {
-        if node.level() == 0 {
-            leaves.left = if (leaves.visit)(node) { leaves.left - 1 } else { 0 };
-            return end.and_then(|end| leaves.next(end)).map_or(Walk::Done, Walk::From);
-        }
-        if leaves.is_slow && node.level() == 1 {
-            self.prefetch(node, from, &|key| leaves.next(key));
-        }
-        if node.level() == 1 {
-            return self.walk_leaves(node, end, from, leaves);
-        }
-        loop {
-            let index = node.child_of(from);
-            let child_end = after_child(node, index).or(end);
-            match self.walk_under(&self.read_child(node, index), child_end, from, leaves) {
-                Walk::From(key) if leaves.left > 0 && end.is_none_or(|end| key < end) => from = key,
-                walk => return walk,
-            }
-        }
-    }
-
-    /// Visits the leaves under their parent. While a leaf is visited, the next one is loaded.
-    fn walk_leaves(
-        &self,
-        node: &Page,
-        end: Option<IndexKey>,
-        from: IndexKey,
-        leaves: &mut Visit<'_>,
-    ) -> Walk {
-        let mut index = node.child_of(from);
-        loop {
-            let leaf = self.read_child(node, index);
-            let child_end = after_child(node, index);
-            let next = child_end.or(end).and_then(|end| leaves.next(end));
-            let next_index = match next {
-                Some(key) if child_end == Some(key) => Some(index + 1),
-                Some(key) if end.is_none_or(|end| key < end) => Some(node.child_of(key)),
-                _ => None,
-            };
-            if let Some(next_index) = next_index {
-                self.store.load(node.child(next_index));
-            }
-            leaves.left = if (leaves.visit)(&leaf) { leaves.left - 1 } else { 0 };
-            match next_index {
-                Some(next_index) if leaves.left > 0 => index = next_index,
-                _ => return next.map_or(Walk::Done, Walk::From),
-            }
-        }
-    }
-
-    /// Passes the entries of some leaves of a part of a tree to `visit`, from the key on, with leaf and slot.
-    pub(crate) fn entries(
-        &self,
-        part: TreePart,
-        from: IndexKey,
-        visit: &mut dyn FnMut(IndexKey, &Page, usize),
-    ) -> Walk {
-        self.walk(part, from, &Probe::ALL, &mut |leaf| {
-            // The first leaf may begin with entries that were passed before.
-            let entries = leaf.keys().enumerate().filter(|&(_, entry)| entry >= from && part.has(entry));
-            entries.for_each(|(slot, entry)| visit(entry, leaf, slot));
-            true
-        })
-    }
-
-    /// Passes every entry of these trees to `visit`, with leaf and slot. Pages are locked meanwhile.
-    pub(crate) fn each_entry(&self, trees: &[Tree], visit: &mut dyn FnMut(IndexKey, &Page, usize)) {
-        for &tree in trees {
-            let mut walk = Walk::From(IndexKey::FIRST);
-            while let Walk::From(from) = walk {
-                self.store.check_for_interrupts();
-                walk = self.entries(TreePart::all(tree), from, visit);
-            }
-        }
-    }
-
-    /// Prefetches the leaves under a node that a walk will read. After each leaf, `next` returns the next
-    /// key.
+    /// Prefetches the leaves under a node that a walk will read, at most [`LEAVES_AHEAD`]. After each leaf,
+    /// `next` returns the next key.
     pub(crate) fn prefetch(&self, node: &Page, from: IndexKey, next: &dyn Fn(IndexKey) -> Option<IndexKey>) {
         let mut from = Some(from);
         for _ in 0..LEAVES_AHEAD {

@@ -8,8 +8,10 @@
 use crate::key::{IndexKey, RowId, Tree};
 use crate::page::{Edit, Page};
 use crate::store::Store;
-use crate::tree::{Index, LEAVES_AT_A_TIME};
+use crate::tree::Index;
 
+/// The number of leaves that are visited while their parent stays locked.
+const LEAVES_AT_A_TIME: usize = 16;
 /// Neighbours are merged if they fill at most this percentage of a page together. It is less than 100, so
 /// that the next insert does not split them again.
 const MERGE_SHARE: usize = 60;

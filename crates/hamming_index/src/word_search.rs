@@ -20,7 +20,8 @@ use crate::probe::{Probe, first_tree, radius_of_band};
 use crate::radius_division::SearchCosts;
 use crate::search_cost::{limits, prefers_sequential};
 use crate::store::Store;
-use crate::tree::{Index, TreePart, Walk};
+use crate::tree::{Index, TreePart};
+use crate::walk::Walk;
 use hamming::kernel::near_words;
 
 /// All words within a radius of a center.
@@ -162,10 +163,10 @@ impl WordSearch {
             (Some(_), None) => Some(self.limits[usize::from(part.tree - self.first)]),
             _ => None,
         };
-        index.walk(part, from, probe, &mut |leaf: &Page| {
+        index.walk(part, from, probe, &mut |leaf: &Page, ahead| {
             self.leaves_read += 1;
             self.slots.clear();
-            near_words(leaf.bits(), query, limit, &mut self.slots);
+            near_words(leaf.bits(), query, limit, ahead, &mut self.slots);
             for &slot in &self.slots {
                 let entry = leaf.key(slot.into());
                 let word = rotated_back(entry.bits, part.tree);

@@ -6,7 +6,8 @@ use super::buckets::DifferingBuckets;
 use super::{Damage, Differences, MAX_DIFFERENCES, Totals};
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
 use crate::store::Store;
-use crate::tree::{Index, TreePart, Walk};
+use crate::tree::{Index, TreePart};
+use crate::walk::Walk;
 use base::{Collector, OutOfMemory, push, sort};
 use std::ops::Range;
 

@@ -3,15 +3,16 @@
 #![allow(dead_code, reason = "not everybody who includes this needs all of it")]
 
 use hamming_index::build::{BuildTarget, Builder, KeyWithTail, Runs, create};
-use hamming_index::key::{Filter, IndexKey, RowId};
+use hamming_index::key::{Filter, IndexKey, RowId, Tree};
 use hamming_index::page::{Edit, PAGE_SIZE, Page, PageNumber, Patch};
 use hamming_index::radius_division::SearchCosts;
-use hamming_index::store::{NumberedPage, Store, check_changed_pages};
+use hamming_index::store::{self, NumberedPage, Store, check_changed_pages};
 use hamming_index::{
     CodeBall, CodeLookup, Damage, Index, IndexSearch, Layout, SearchHit, SearchQuery, SharedStretches,
 };
-use std::cell::Cell;
-use std::ops::Deref;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::ops::{Deref, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -33,6 +34,19 @@ pub struct Memory {
     reads: AtomicUsize,
     /// What another process does whenever an operation looks for interrupts.
     others: Mutex<Option<OtherProcess>>,
+    /// Whether pages come from far away.
+    is_slow: bool,
+    /// What a search has done, if that is wanted.
+    steps: Mutex<Option<Vec<Step>>>,
+}
+
+/// Something that a search does with a page.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// It locks a page at this level, whose keys end before this byte.
+    Read { page_number: PageNumber, level: u8, end: usize },
+    /// It starts loading these bytes of the page from memory.
+    Load { page_number: PageNumber, bytes: Range<usize> },
 }
 
 /// Gets the number of pages that have been locked for reading so far.
@@ -40,22 +54,38 @@ type OtherProcess = Box<dyn FnMut(&Memory, usize) + Send>;
 
 thread_local! {
     /// Pages that this thread has locked.
-    static HELD: Cell<usize> = const { Cell::new(0) };
+    static HELD: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The place of a page in the order in which pages are locked: lower trees before higher ones, and in a tree
+/// the pages above the leaves before all leaves. `None` is a page that no other page points to.
+type Place = Option<(Tree, Reverse<bool>)>;
+
+fn place_of(page: &Page) -> Place {
+    (!page.is_free()).then(|| (page.tree(), Reverse(page.level() > 0)))
+}
+
+/// The number of pages that this thread has locked.
+fn held() -> usize {
+    HELD.with_borrow(Vec::len)
 }
 
 /// Counted as a locked page.
-struct Held;
+struct Held(Place);
 
 impl Held {
-    fn new() -> Self {
-        HELD.set(HELD.get() + 1);
-        Self
+    fn new(place: Place) -> Self {
+        HELD.with_borrow_mut(|held| held.push(place));
+        Self(place)
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        HELD.set(HELD.get() - 1);
+        HELD.with_borrow_mut(|held| {
+            let at = held.iter().position(|place| *place == self.0).expect("a page is unlocked once");
+            held.swap_remove(at);
+        });
     }
 }
 
@@ -109,6 +139,8 @@ impl Memory {
             allowed_cost: usize::MAX.into(),
             reads: 0.into(),
             others: None.into(),
+            is_slow: true,
+            steps: None.into(),
         };
         create(&mut memory, layout);
         memory
@@ -141,6 +173,33 @@ impl Memory {
         rows.for_each(|(words, filter, row)| builder.add(&mut Lists, words, filter, row).unwrap());
         builder.write(Lists, &mut memory, fill, &mut || {});
         memory
+    }
+
+    /// The same index in a store whose pages do not come from far away.
+    #[must_use]
+    pub fn nearby(self) -> Self {
+        Self { is_slow: false, ..self }
+    }
+
+    /// What an operation does with pages.
+    pub fn steps_of(&self, operation: impl FnOnce()) -> Vec<Step> {
+        *self.steps.lock().unwrap() = Some(Vec::new());
+        operation();
+        self.steps.lock().unwrap().take().unwrap()
+    }
+
+    fn note(&self, step: impl FnOnce() -> Step) {
+        if let Some(steps) = &mut *self.steps.lock().unwrap() {
+            steps.push(step());
+        }
+    }
+
+    /// Refuses a page that must not be locked after the pages that this thread has locked.
+    fn check_order(&self, place: Place) {
+        let Some(place) = place.filter(|_| !self.is_damaged) else { return };
+        HELD.with_borrow(|held| {
+            assert!(held.iter().flatten().all(|&before| before <= place), "{held:?} before {place:?}");
+        });
     }
 
     /// Adds a row to an index of fingerprints.
@@ -354,9 +413,22 @@ impl CodeLookup for NoCodes {
     }
 }
 
+/// A page that a search loads.
+pub struct LoadingPage<'a> {
+    memory: &'a Memory,
+    page_number: PageNumber,
+}
+
+impl store::LoadingPage for LoadingPage<'_> {
+    fn load(&self, bytes: Range<usize>) {
+        self.memory.note(|| Step::Load { page_number: self.page_number, bytes });
+    }
+}
+
 impl Store for Memory {
     type Shared<'a> = SharedPage<'a>;
     type Exclusive<'a> = ExclusivePage<'a>;
+    type Loading<'a> = LoadingPage<'a>;
 
     fn pages(&self) -> PageNumber {
         self.space.lock().unwrap().0
@@ -370,7 +442,13 @@ impl Store for Memory {
         } else {
             page.read().unwrap()
         };
-        SharedPage { page, _held: Held::new() }
+        self.check_order(place_of(&page));
+        self.note(|| {
+            let end = 24 + 8 * page.bits().len();
+            Step::Read { page_number, level: page.level(), end }
+        });
+        let held = Held::new(place_of(&page));
+        SharedPage { page, _held: held }
     }
 
     fn lock(&self, page_number: PageNumber) -> ExclusivePage<'_> {
@@ -380,23 +458,25 @@ impl Store for Memory {
         } else {
             page.write().unwrap()
         };
-        ExclusivePage { page, page_number, _held: Held::new() }
+        self.check_order(place_of(&page));
+        let held = Held::new(place_of(&page));
+        ExclusivePage { page, page_number, _held: held }
     }
 
     fn is_seen_by_all(&self, row: RowId) -> bool {
-        assert_ne!(HELD.get(), 0, "the row may have been vacuumed since");
+        assert_ne!(held(), 0, "the row may have been vacuumed since");
         is_seen(row)
     }
 
     fn allocate(&self) -> ExclusivePage<'_> {
-        assert_eq!(HELD.get(), 0, "who allocates may wait for others, so none may wait for him");
+        assert_eq!(held(), 0, "who allocates may wait for others, so none may wait for him");
         let mut space = self.space.lock().unwrap();
         let page_number = space.1.pop().unwrap_or_else(|| {
             space.0 += 1;
             space.0 - 1
         });
         match self.pages.get(page_number as usize).map(|page| page.try_write()) {
-            Some(Ok(page)) => ExclusivePage { page, page_number, _held: Held::new() },
+            Some(Ok(page)) => ExclusivePage { page, page_number, _held: Held::new(None) },
             _ => self.corrupted(page_number, "there is no room, or somebody has a free page"),
         }
     }
@@ -405,7 +485,7 @@ impl Store for Memory {
         let page_number = page.page_number;
         assert!(page.is_free() || page.is_empty());
         drop(page);
-        assert_eq!(HELD.get(), 0, "the list of free pages is written while none is locked");
+        assert_eq!(held(), 0, "the list of free pages is written while none is locked");
         self.space.lock().unwrap().1.push(page_number);
     }
 
@@ -417,7 +497,11 @@ impl Store for Memory {
     }
 
     fn is_slow(&self) -> bool {
-        true
+        self.is_slow
+    }
+
+    fn load(&self, page_number: PageNumber) -> LoadingPage<'_> {
+        LoadingPage { memory: self, page_number }
     }
 
     fn prefetch(&self, page_number: PageNumber) {

@@ -2,6 +2,7 @@
 //! `crates/hamming_index`.
 
 use super::guard::{ExclusivePage, LockedPages, SharedPage};
+use super::recent::RecentPage;
 use super::visibility::VisibilityMap;
 use super::{recent, wal};
 use crate::access_method::{ScanDescriptor, SharedByProcesses, VacuumInfo};
@@ -156,7 +157,7 @@ impl<'a> Pages<'a> {
             let last = *recent::place_of(self.index, self.state.known_pages.get(), block);
             // Buffers of temporary tables have negative numbers.
             if last > 0 && recent::is_its_turn() {
-                recent::load(last);
+                RecentPage::loading(last);
                 if read_recent_buffer(self.index, block, last) {
                     return last;
                 }
@@ -260,6 +261,10 @@ impl Store for Pages<'_> {
         = ExclusivePage<'a>
     where
         Self: 'a;
+    type Loading<'a>
+        = RecentPage
+    where
+        Self: 'a;
 
     fn pages(&self) -> PageNumber {
         // SAFETY: the index is open.
@@ -319,9 +324,10 @@ impl Store for Pages<'_> {
     }
 
     #[inline]
-    fn load(&self, block: PageNumber) {
+    fn load(&self, block: PageNumber) -> RecentPage {
         // SAFETY: the index is open, and has this page.
-        unsafe { recent::load(*recent::place_of(self.index, self.state.known_pages.get(), block)) };
+        let buffer = unsafe { *recent::place_of(self.index, self.state.known_pages.get(), block) };
+        RecentPage::loading(buffer)
     }
 
     fn is_seen_by_all(&self, row: RowId) -> bool {

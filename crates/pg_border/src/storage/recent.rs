@@ -5,17 +5,17 @@
 //! is still in that buffer, so the list may be out of date.
 
 use hamming_index::page::{PAGE_SIZE, PageNumber};
+use hamming_index::store::LoadingPage;
 use pgrx::pg_sys;
 use std::cell::Cell;
+use std::ops::Range;
 
 /// The largest number of pages that are remembered for each index and process: 2 MB, for 4 GB of an index.
 const MOST: PageNumber = 1 << 19;
 /// One of this many visits looks the page up in PostgreSQL's table, so that PostgreSQL counts it as used.
-pub(super) const TURNS: u32 = 16;
+pub(super) const TURNS: u32 = 64;
 /// The size of a cache line in bytes, on nearly all processors.
 const LINE: usize = 64;
-/// How many lines at the beginning of a page are prefetched. The processor fetches the next ones by itself.
-const LINES: usize = 8;
 
 /// Whether this visit may use the list.
 #[inline]
@@ -66,23 +66,47 @@ unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys:
     }
 }
 
-/// Prefetches the header of this shared buffer, and the beginning and the end of its page. The buffer may be
-/// free or have another page meanwhile, and any number is allowed.
-#[inline]
-pub(super) fn load(buffer: pg_sys::Buffer) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+/// Where a page may be in shared buffers; null if that is not known. The buffer may be free or have another
+/// page meanwhile, because this address is only used to prefetch.
+#[derive(Clone, Copy)]
+pub struct RecentPage(*const i8);
+
+impl RecentPage {
+    /// Prefetches the header of this buffer, and the beginning and the end of its page. Any number is
+    /// allowed.
+    #[inline]
+    pub(super) fn loading(buffer: pg_sys::Buffer) -> Self {
+        // Buffers of temporary tables have negative numbers.
+        let Ok(number @ 1..) = usize::try_from(buffer) else { return Self(std::ptr::null()) };
         // SAFETY: the pointers do not change while the process runs.
         let (headers, pages) = unsafe { (pg_sys::BufferDescriptors, pg_sys::BufferBlocks) };
-        let number = (buffer as usize).wrapping_sub(1);
-        let page = pages.cast::<i8>().wrapping_add(number.wrapping_mul(PAGE_SIZE));
-        // SAFETY: a prefetch is a hint, which is allowed for any address.
-        let prefetch = |line: *const i8| unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
-        prefetch(headers.wrapping_add(number).cast());
-        (0..LINES).for_each(|line| prefetch(page.wrapping_add(line * LINE)));
+        let page = pages.cast::<i8>().wrapping_add((number - 1).wrapping_mul(PAGE_SIZE));
+        prefetch(headers.wrapping_add(number - 1).cast());
+        prefetch(page);
         prefetch(page.wrapping_add(PAGE_SIZE - LINE));
+        Self(page)
+    }
+}
+
+impl LoadingPage for RecentPage {
+    #[inline]
+    fn load(&self, bytes: Range<usize>) {
+        if !self.0.is_null() {
+            let lines = bytes.start / LINE..bytes.end.div_ceil(LINE);
+            lines.for_each(|line| prefetch(self.0.wrapping_add(line * LINE)));
+        }
+    }
+}
+
+/// Loads the cache line with this address into the processor's caches. The address may be any.
+#[inline]
+fn prefetch(address: *const i8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is a hint, which is allowed for any address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (buffer, LINES, LINE, PAGE_SIZE);
+    let _ = address;
 }

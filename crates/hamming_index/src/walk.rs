@@ -1,0 +1,128 @@
+//! Walks through the leaves of a part of a tree, in the order of their keys.
+//!
+//! A walk calls a [`Probe`] for the next key that can match at or after the end of the last leaf, and skips
+//! the leaves before it. It releases all locks after some leaves, and then continues at a key, wherever the
+//! leaf of that key is by then. `README.md` ("Scans between pages") explains why that is safe.
+//!
+//! While a leaf is visited, the next one is loaded from memory ([`crate::leaf_path`]).
+//!
+//! Cost: one page for each leaf, and each page above these is read once, until locks are released.
+
+use crate::key::{IndexKey, Tree};
+use crate::leaf_path::{LEAVES_ANNOUNCED, LeafPath, LoadingLeaf};
+use crate::page::Page;
+use crate::probe::Probe;
+use crate::store::{LoadingPage, Store};
+use crate::tree::{Index, LEAVES_AHEAD, TreePart};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The number of leaves that are read while the nodes above them stay locked. Meanwhile, splits below these
+/// nodes wait, and no query can be cancelled. Finding each node above again costs about as much as reading a
+/// leaf.
+const LEAVES_AT_A_TIME: usize = 32;
+/// The same if the leaves have whole codes, or if reading is slow and they are prefetched together. Only a
+/// search of words has to learn often which rows are still wanted.
+const LEAVES_OF_CODES_AT_A_TIME: usize = LEAVES_AHEAD;
+/// The bytes at the beginning of a leaf that are loaded before the leaf before it is unlocked, so that memory
+/// is busy also while pages are unlocked and locked. The rest is loaded while that leaf is compared.
+const BEGINNING: usize = 1024;
+
+/// Where a walk through leaves continues.
+pub(crate) enum Walk {
+    /// It continues at this key.
+    From(IndexKey),
+    /// It has seen all of its leaves.
+    Done,
+}
+
+/// Visits a leaf, and returns whether the walk should go on before it releases locks. It can call the other
+/// function to load words of the next leaf.
+type VisitLeaf<'v> = dyn FnMut(&Page, &dyn Fn(Range<usize>)) -> bool + 'v;
+
+impl<S: Store> Index<'_, S> {
+    /// Visits the leaves of a part of a tree that may have keys of the probe, in order, from the key on.
+    /// Returns after some of them, to release locks, or as soon as `visit` returns false.
+    ///
+    /// `visit` is also passed a function that starts loading words of the next leaf into the processor's
+    /// cache. Called for a few words at a time while a leaf is compared, it hides most of the time that
+    /// memory takes.
+    pub(crate) fn walk(
+        &self,
+        part: TreePart,
+        from: IndexKey,
+        probe: &Probe,
+        visit: &mut VisitLeaf<'_>,
+    ) -> Walk {
+        let Some(from) = part.next(probe, from) else { return Walk::Done };
+        let is_slow = self.store.is_slow();
+        let is_long = is_slow || self.layout.has_code_tree();
+        let mut left = if is_long { LEAVES_OF_CODES_AT_A_TIME } else { LEAVES_AT_A_TIME };
+        let root = self.read_root(part.tree);
+        if root.level() == 0 {
+            visit(&root, &|_| {});
+            return Walk::Done;
+        }
+        let mut path = LeafPath::new(self, part, probe, root, from, is_slow);
+        let mut leaves = VecDeque::with_capacity(LEAVES_ANNOUNCED); // Bounded: LEAVES_ANNOUNCED.
+        path.announce(LEAVES_ANNOUNCED, &mut leaves);
+        left -= leaves.len();
+        leaves.iter().take(2).for_each(|leaf| leaf.page.load(0..BEGINNING));
+        loop {
+            let Some(LoadingLeaf { leaf, .. }) = leaves.pop_front() else { return Walk::Done };
+            // While a leaf is visited, the next one and the beginning of the one after it are loaded.
+            if leaves.len() < 2 && left > 0 {
+                let before = leaves.len();
+                path.announce(left.min(LEAVES_ANNOUNCED - before), &mut leaves);
+                left -= leaves.len() - before;
+            }
+            let page = self.read_leaf(part.tree, leaf.page_number);
+            let goes_on = match leaves.front() {
+                Some(next) => {
+                    let end = Page::bytes_of_words(0..page.bits().len()).end;
+                    visit(&page, &|words| {
+                        let bytes = Page::bytes_of_words(words);
+                        next.page.load((bytes.start + BEGINNING).min(end)..(bytes.end + BEGINNING).min(end));
+                    })
+                }
+                None => visit(&page, &|_| {}),
+            };
+            if let Some(after_next) = leaves.get(1) {
+                after_next.page.load(0..BEGINNING);
+            }
+            drop(page);
+            if !goes_on || leaves.is_empty() {
+                return leaf.next.map_or(Walk::Done, Walk::From);
+            }
+            if leaf.is_last_of_parent {
+                path.release_parent();
+            }
+        }
+    }
+
+    /// Passes the entries of some leaves of a part of a tree to `visit`, from the key on, with leaf and slot.
+    pub(crate) fn entries(
+        &self,
+        part: TreePart,
+        from: IndexKey,
+        visit: &mut dyn FnMut(IndexKey, &Page, usize),
+    ) -> Walk {
+        self.walk(part, from, &Probe::ALL, &mut |leaf, _| {
+            // The first leaf may begin with entries that were passed before.
+            let entries = leaf.keys().enumerate().filter(|&(_, entry)| entry >= from && part.has(entry));
+            entries.for_each(|(slot, entry)| visit(entry, leaf, slot));
+            true
+        })
+    }
+
+    /// Passes every entry of these trees to `visit`, with leaf and slot. Pages are locked meanwhile.
+    pub(crate) fn each_entry(&self, trees: &[Tree], visit: &mut dyn FnMut(IndexKey, &Page, usize)) {
+        for &tree in trees {
+            let mut walk = Walk::From(IndexKey::FIRST);
+            while let Walk::From(from) = walk {
+                self.store.check_for_interrupts();
+                walk = self.entries(TreePart::all(tree), from, visit);
+            }
+        }
+    }
+}
