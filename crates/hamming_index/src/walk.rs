@@ -24,9 +24,10 @@ const LEAVES_AT_A_TIME: usize = 32;
 /// The same if the leaves have whole codes, or if reading is slow and they are prefetched together. Only a
 /// search of words has to learn often which rows are still wanted.
 const LEAVES_OF_CODES_AT_A_TIME: usize = LEAVES_AHEAD;
-/// The bytes at the beginning of a leaf that are loaded before the leaf before it is unlocked, so that memory
-/// is busy also while pages are unlocked and locked. The rest is loaded while that leaf is compared.
-const BEGINNING: usize = 1024;
+/// The words at the beginning of a leaf that are loaded before the leaf before it is unlocked, so that memory
+/// is busy also while pages are unlocked and locked. They take one kilobyte. The rest is loaded while that
+/// leaf is compared.
+const BEGINNING: usize = 128;
 
 /// Where a walk through leaves continues.
 pub(crate) enum Walk {
@@ -67,7 +68,7 @@ impl<S: Store> Index<'_, S> {
         let mut leaves = VecDeque::with_capacity(LEAVES_ANNOUNCED); // Bounded: LEAVES_ANNOUNCED.
         path.announce(LEAVES_ANNOUNCED, &mut leaves);
         left -= leaves.len();
-        leaves.iter().take(2).for_each(|leaf| leaf.page.load(0..BEGINNING));
+        leaves.iter().take(2).for_each(|leaf| leaf.page.load(Page::bytes_of_words(0..BEGINNING)));
         loop {
             let Some(LoadingLeaf { leaf, .. }) = leaves.pop_front() else { return Walk::Done };
             // While a leaf is visited, the next one and the beginning of the one after it are loaded.
@@ -79,16 +80,17 @@ impl<S: Store> Index<'_, S> {
             let page = self.read_leaf(part.tree, leaf.page_number);
             let goes_on = match leaves.front() {
                 Some(next) => {
-                    let end = Page::bytes_of_words(0..page.bits().len()).end;
+                    let count = page.bits().len();
                     visit(&page, &|words| {
-                        let bytes = Page::bytes_of_words(words);
-                        next.page.load((bytes.start + BEGINNING).min(end)..(bytes.end + BEGINNING).min(end));
+                        let start = (words.start + BEGINNING).min(count);
+                        let end = (words.end + BEGINNING).min(count);
+                        next.page.load(Page::bytes_of_words(start..end));
                     })
                 }
                 None => visit(&page, &|_| {}),
             };
             if let Some(after_next) = leaves.get(1) {
-                after_next.page.load(0..BEGINNING);
+                after_next.page.load(Page::bytes_of_words(0..BEGINNING));
             }
             drop(page);
             if !goes_on || leaves.is_empty() {
