@@ -3,9 +3,14 @@
 `corpus.py statements PAGE ROWS FOLDER` writes FOLDER/statements.sql: the statements of the documentation's PAGE, which read the
 lines of FOLDER/pages instead of the page's own, and count what they keep.
 
+`corpus.py pieces LIST COUNT FOLDER` cuts the files that LIST names into pieces, of which it writes COUNT: FOLDER/lines are lines
+of JSON, FOLDER/texts the same texts as COPY reads them, and FOLDER/rows some of them, each with a zero byte behind it.
+`corpus.py stages PAGE FOLDER` writes FOLDER/stages.sql, which goes from these files to the duplicates.
+
 `corpus.py changes FOLDER` writes FOLDER/changes.sql: manual pages of this machine, and each of 600 changed in some ways.
 """
 
+import json
 import pathlib
 import random
 import re
@@ -48,6 +53,88 @@ def statements(page, rows, folder):
         parts += [f"COPY page FROM '{folder}/{name}' {FORMAT};\n", STEP.format(f"the {name}: COPY", count),
                   "CALL decide();\n", STEP.format(f"the {name}: decide()", count)]
     pathlib.Path(folder, "statements.sql").write_text("".join([*parts, END]))
+
+
+PIECE = 2_800
+# How many of the pieces the crate reads.
+ROWS = 4_000
+
+
+def pieces_of(text):
+    """Pieces of some PIECE characters, which end at white space if there is any."""
+    while len(text) >= PIECE // 2:
+        end = max(text.rfind(" ", PIECE // 2, PIECE), text.rfind("\n", PIECE // 2, PIECE))
+        end = PIECE if end < 0 else end
+        yield text[:end]
+        text = text[end:]
+
+
+def pieces(names, count, folder):
+    texts = []
+    for name in pathlib.Path(names).read_text().split("\n"):
+        try:
+            texts += pieces_of(pathlib.Path(name).read_text(encoding="utf-8").replace("\0", ""))
+        except (OSError, UnicodeDecodeError):
+            pass
+    texts = random.Random(1).sample(texts, min(int(count), len(texts)))
+    escaped = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+    with open(f"{folder}/lines", "w", encoding="utf-8") as lines, open(f"{folder}/texts", "w", encoding="utf-8") as plain:
+        for number, text in enumerate(texts, 1):
+            print(number, json.dumps({"text": text}), sep="\t", file=lines)
+            print(number, text.translate(escaped), sep="\t", file=plain)
+    with open(f"{folder}/rows", "w", encoding="utf-8", newline="") as rows:
+        rows.writelines(text + "\0" for text in texts[:ROWS])
+
+
+STAGES_BEGIN = r"""
+SET client_min_messages = warning;
+DROP SCHEMA public CASCADE;
+CREATE SCHEMA public;
+CREATE EXTENSION simhash_pg;
+{create}
+CREATE TABLE plain (LIKE page INCLUDING ALL);
+CREATE FUNCTION cpu_s() RETURNS numeric LANGUAGE sql VOLATILE AS $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::numeric / 1e9$$;
+CREATE SCHEMA IF NOT EXISTS measured;
+CREATE TABLE IF NOT EXISTS measured.step (number integer GENERATED ALWAYS AS IDENTITY, step text, until numeric);
+INSERT INTO measured.step (step, until) VALUES ('', cpu_s());
+"""
+WITH_WEIGHTS = "DO $$ DECLARE weights bytea := rarity.weights || '' FROM rarity; BEGIN {} END $$;"
+STAGES = [
+    ("COPY of lines of JSON", "COPY page FROM '{folder}/lines' {format};"),
+    ("COPY of the texts alone", "COPY plain FROM '{folder}/texts';"),
+    ("weights, by 20,000 of the texts",
+     "INSERT INTO rarity SELECT feature_weights(body, 'word:2') FROM page WHERE id IN (SELECT id FROM page ORDER BY hashint8(id), id LIMIT 20000);"),
+    ("reading the texts", "SELECT count(ascii(body)) FROM page \\g /dev/null\n"),
+    ("reading, and simhash(body)", "SELECT count(simhash(body)) FROM page \\g /dev/null\n"),
+    ("reading, and rare_code(body, weights)", WITH_WEIGHTS.format("PERFORM count(rare_code(body, weights)) FROM page;")),
+    ("both codes into a table", WITH_WEIGHTS.format(
+        "CREATE TABLE code AS SELECT id, simhash(body) AS si, rare_code(body, weights)::bit(256) AS rare FROM page; ANALYZE code;")),
+    ("near join: earlier texts near by both codes", """CREATE TABLE flagged AS SELECT id FROM code AS d WHERE EXISTS (
+        SELECT FROM code AS earlier WHERE hamming(earlier.si, d.si) <= 14 AND hamming(earlier.rare, d.rare) <= 60 AND earlier.id < d.id);"""),
+    ("decide(), which computes both codes again, and compares texts", "CALL decide();"),
+]
+# What the way from a file to the flagged texts consists of, except COPY.
+STAGE = "INSERT INTO measured.step (step, until) VALUES ('{}', cpu_s());"
+REST = "'weights, by 20,000 of the texts','both codes into a table','near join: earlier texts near by both codes'"
+STAGES_END = r"""
+CREATE VIEW fastest AS SELECT step, min(number) AS number, min(s) AS s
+FROM (SELECT number, step, until - lag(until) OVER (ORDER BY number) AS s FROM measured.step) AS s WHERE step <> '' GROUP BY step;
+CREATE VIEW way AS SELECT * FROM fastest
+UNION ALL SELECT format('%s, to flags', c.step), c.number + 1000, c.s + sum(r.s)
+FROM fastest AS c, fastest AS r WHERE c.step ~ '^COPY' AND r.step = ANY ('{{{rest}}}') GROUP BY c.step, c.number, c.s;
+SELECT count(*) AS texts, round(avg(octet_length(body))) AS bytes, (SELECT count(*) FROM flagged) AS flagged,
+       (SELECT count(*) FROM duplicate) AS "duplicates by decide()" FROM page;
+SELECT step, round(s, 2) AS s, round(s * 1e9 / bytes, 1) AS "ns a byte", round(bytes / s / 1e6, 1) AS "MB/s"
+FROM way, (SELECT sum(octet_length(body)) AS bytes FROM page) AS b ORDER BY number;
+"""
+
+
+def stages(page, folder):
+    create = re.search(r"```sql\n(.*?)```", pathlib.Path(page).read_text(), re.DOTALL)[1]
+    begin = STAGES_BEGIN.replace("{create}", create.replace("CREATE EXTENSION IF NOT EXISTS simhash_pg;", ""))
+    steps = [statement.format(folder=folder, format=FORMAT) + STAGE.format(name) for name, statement in STAGES]
+    pathlib.Path(folder, "stages.sql").write_text("\n".join([begin, *steps]))
+    pathlib.Path(folder, "stages_end.sql").write_text(STAGES_END.format(rest=REST.replace("'", '"')))
 
 
 CHANGED = 600

@@ -21,8 +21,10 @@ use text::html;
 use text::passage::passage_sketch;
 use text::sketch::heintze::HeintzeParameters;
 use text::sketch::manber::ManberSketcher;
-use text::sketch::minhash::MinHasher;
+use text::sketch::minhash::{self, MinHasher};
+use text::sketch::rarity::{self, FeatureCounter, FeatureWeights};
 use text::sketch::winnow::WinnowParameters;
+use xxhash_rust::xxh3::xxh3_64;
 
 const SWEEPS: usize = 15;
 
@@ -48,12 +50,12 @@ impl Call {
 }
 
 /// The functions, with SQL's default parameters.
-fn calls() -> [Call; 11] {
+fn calls() -> Vec<Call> {
     let winnow = WinnowParameters::new(50, 100).unwrap();
     let heintze = HeintzeParameters::new(100, 32).unwrap();
     let word3: Scheme = "word:3".parse().unwrap();
     let mut minhasher = MinHasher::default();
-    [
+    vec![
         Call::simhash("simhash(body)", "doc2"),
         Call::simhash("simhash(body, 'doc1')", "doc1"),
         Call::simhash("simhash(body, 'word:3')", "word:3"),
@@ -66,6 +68,44 @@ fn calls() -> [Call; 11] {
         Call::new("passage_sketch(body, 106)", |text| passage_sketch(text, 3, &mut || ())),
         Call::new("extract_text(body)", |text| html::extract_text(text, &mut || ())),
     ]
+}
+
+/// Both codes of a text, and simpler functions, with which `bench/corpus` compares them.
+fn limits(rows: &[&str]) -> Vec<Call> {
+    let mut copy = vec![0; rows.iter().map(|row| row.len()).max().unwrap_or_default()];
+    let weights: &'static [u8] = weights_of(rows).leak();
+    let weights = FeatureWeights::read(weights).unwrap();
+    let mut minhasher = MinHasher::default();
+    vec![
+        Call::new("a copy", move |text| {
+            copy[..text.len()].copy_from_slice(text.as_bytes());
+            black_box(&copy)[0]
+        }),
+        Call::new("check for UTF-8", |text| simdutf8::basic::from_utf8(text.as_bytes()).is_ok()),
+        Call::new("XXH3", |text| xxh3_64(text.as_bytes())),
+        Call::new("words between white space", |text| {
+            text.split_ascii_whitespace().map(str::len).sum::<usize>()
+        }),
+        Call::new("XXH3 of these words", |text| {
+            text.split_ascii_whitespace().fold(0, |sum, word| sum ^ xxh3_64(word.as_bytes()))
+        }),
+        Call::simhash("simhash(body)", "doc2"),
+        Call::new("rare_code(body, weights)", move |text| {
+            let signature = minhasher.weighted_bins(text, 256, &weights, &mut || ()).unwrap();
+            signature.map(|signature| minhash::bits(&signature, &mut || ()))
+        }),
+    ]
+}
+
+/// The weights of pairs of words in these rows.
+fn weights_of(rows: &[&str]) -> Vec<u8> {
+    let scheme: Scheme = "word:2".parse().unwrap();
+    let mut counter = FeatureCounter::default();
+    let mut counts = vec![0; rarity::COUNTS_BYTES];
+    for row in rows {
+        counter.count(&mut counts, row, scheme, &mut || ()).unwrap();
+    }
+    rarity::weights(&counts).unwrap().unwrap()
 }
 
 /// The rows in memory as in a table: a row that does not fit into the rest of a block begins in the next one.
@@ -91,10 +131,14 @@ fn cpu_time() -> Duration {
 fn main() {
     let file = std::env::var_os("BENCH_ROWS")
         .expect("BENCH_ROWS names a file of rows, each with a zero byte behind it");
-    let (memory, places) = paged(&fs::read_to_string(file).unwrap());
+    let rows = fs::read_to_string(file).unwrap();
+    let (memory, places) = paged(&rows);
     let bytes: usize = places.iter().map(Range::len).sum();
-    let mut calls = calls();
-    let mut fastest = calls.each_ref().map(|_| Duration::MAX);
+    let mut calls = match std::env::var_os("BENCH_LIMITS") {
+        Some(_) => limits(&rows.split_terminator('\0').collect::<Vec<_>>()),
+        None => calls(),
+    };
+    let mut fastest = vec![Duration::MAX; calls.len()];
     // Calls take turns, so that a busy moment of the machine does not slow down all sweeps of one of them.
     for _ in 0..SWEEPS {
         for (call, fastest) in calls.iter_mut().zip(&mut fastest) {
