@@ -9,7 +9,7 @@ use crate::pg::code::{CodeType, CodeValue};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::row_store::{BatchRow, RowStore, StorableRow};
-use base::{OutOfMemory, collect, extend, push, reserve};
+use base::{OutOfMemory, collect, push, reserve};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::CodeRadii;
 
@@ -25,9 +25,6 @@ pub(crate) struct JoinSide {
     pub(crate) rows: RowStore,
     /// For each condition on a distance: the codes, of those rows that have a code for all conditions.
     pub(crate) codes: Vec<CodeList>,
-    /// The codes of all conditions, one behind the other, if there are several conditions and the rows come
-    /// from a file, where codes have this form. Then the lists have no codes, only the lengths.
-    joined: Vec<u64>,
     /// The number of codes of each condition.
     pub(crate) count: usize,
     /// For each code, its row; empty while every row has codes.
@@ -50,19 +47,8 @@ impl JoinSide {
     pub(crate) fn new(rows: RowStore, numbered: bool, types: impl Iterator<Item = CodeType>) -> Self {
         // Bounded: as many as the query has conditions.
         let codes = types.map(CodeList::of_first_bits).collect();
-        Self {
-            rows,
-            codes,
-            joined: Vec::new(),
-            count: 0,
-            places: Vec::new(),
-            numbered,
-            numbers: Vec::new(),
-            first: 0,
-            matched: MatchedSet::default(),
-            most: 0,
-            problem: None,
-        }
+        let (places, numbers, matched) = (Vec::new(), Vec::new(), MatchedSet::default());
+        Self { rows, codes, count: 0, places, numbered, numbers, first: 0, matched, most: 0, problem: None }
     }
 
     /// Asserts what holds between rows, codes, and their places.
@@ -76,14 +62,8 @@ impl JoinSide {
         );
         // A row may have got some of its codes before one was refused.
         debug_assert!(
-            self.problem.is_some()
-                || !self.joined.is_empty()
-                || self.codes.iter().all(|list| list.codes().len() == self.count),
+            self.problem.is_some() || self.codes.iter().all(|list| list.codes().len() == self.count),
             "each condition has a code of the same rows"
-        );
-        debug_assert!(
-            self.joined.is_empty() || self.joined.len() == self.count * self.format().codes,
-            "each row from a file has all codes"
         );
     }
 
@@ -92,7 +72,6 @@ impl JoinSide {
         self.most = self.taken();
         self.rows.clear();
         self.codes.iter_mut().for_each(CodeList::clear);
-        self.joined.clear();
         self.places.clear();
         self.numbers.clear();
         self.count = 0;
@@ -106,25 +85,20 @@ impl JoinSide {
         *self = Self::new(rows, self.numbered, codes.iter().map(|codes| codes.type_));
     }
 
-    /// Bytes of memory that a row from a file with codes and without columns takes, if it has a number.
-    pub(crate) fn bytes_of_coded_row(&self) -> usize {
-        (self.format().codes + 1) * size_of::<u64>() + BYTES_IN_BUCKETS
+    /// How often codes are in memory: those of several conditions are joined for a search.
+    fn copies(&self) -> usize {
+        if self.codes.len() > 1 { 2 } else { 1 }
     }
 
-    /// Bytes of memory that the rows would take if they were read from a file.
-    fn bytes_from_file(&self) -> usize {
-        let codes = self.codes.iter().map(CodeList::bytes).sum::<usize>() + size_of_val(&self.joined[..]);
-        let numbers = if self.numbered { size_of::<u64>() * self.rows.len() } else { 0 };
-        self.rows.bytes() + codes + size_of_val(&self.places[..]) + numbers + self.count * BYTES_IN_BUCKETS
+    /// Bytes of memory that a row with codes and without columns takes, if it has a number.
+    pub(crate) fn bytes_of_coded_row(&self) -> usize {
+        (self.copies() * self.format().codes + 1) * size_of::<u64>() + BYTES_IN_BUCKETS
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        // The codes of several conditions are joined for a search, unless they are joined already.
-        let copies = if self.codes.len() > 1 { 2 } else { 1 };
-        let codes = copies * self.codes.iter().map(CodeList::bytes).sum::<usize>();
-        let joined = size_of_val(&self.joined[..]);
+        let codes = self.copies() * self.codes.iter().map(CodeList::bytes).sum::<usize>();
         let places = size_of_val(&self.places[..]) + size_of_val(&self.numbers[..]);
-        self.rows.bytes() + codes + joined + places + self.count * BYTES_IN_BUCKETS
+        self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
     }
 
     /// Bytes of memory that the side takes. It keeps the memory of the most rows that it has had.
@@ -216,12 +190,10 @@ impl JoinSide {
         self.problem.take().filter(|_| has_others).map_or(Ok(()), Err)
     }
 
-    /// The codes of all conditions, one behind the other, if there are several conditions, and unless they
-    /// have this form already.
+    /// The codes of all conditions, one behind the other, if there are several conditions.
     pub(crate) fn joined_codes(&self) -> Result<Vec<u64>, OutOfMemory> {
         self.check_counts();
-        let are_lists = self.codes.len() > 1 && self.joined.is_empty();
-        let count = if are_lists { self.count } else { 0 };
+        let count = if self.codes.len() > 1 { self.count } else { 0 };
         let lists: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
         CodeSlice::joined(&lists, count, &mut check_for_interrupts)
     }
@@ -230,7 +202,6 @@ impl JoinSide {
     pub(crate) fn searched_codes<'a>(&'a self, joined: &'a [u64]) -> CodeSlice<'a> {
         match &self.codes[..] {
             [list] => list.codes(),
-            _ if joined.is_empty() => CodeSlice::new(&self.joined, self.format().codes.max(1)),
             _ => CodeSlice::new(joined, self.format().codes.max(1)),
         }
     }
@@ -254,7 +225,8 @@ impl JoinSide {
 
     /// Writes all rows to a file, and removes them from memory.
     pub(crate) fn move_to(&mut self, file: &mut RowFile, summary: &mut SideSummary) -> Result<(), SqlError> {
-        summary.bytes += self.bytes_from_file() as u64;
+        let numbers = if self.numbered { size_of::<u64>() * self.rows.len() } else { 0 };
+        summary.bytes += (self.bytes() + numbers) as u64;
         let format = self.format();
         self.each(|row, codes| {
             if !codes.is_empty() {
@@ -280,16 +252,12 @@ impl JoinSide {
     ) -> Result<(), SqlError> {
         let (mut words, mut code) = (Vec::new(), 0);
         let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
-        let joined = CodeSlice::new(&self.joined, self.format().codes.max(1));
         reserve(&mut words, self.format().codes)?;
         for row in (0..self.rows.len() as u32).map(BatchRow) {
             check_for_interrupts();
             words.clear();
             if (code as usize) < self.count && self.row(CodePlace(code)).0 == row.0 {
-                match self.joined.is_empty() {
-                    true => codes.iter().for_each(|list| words.extend_from_slice(list.get(code))),
-                    false => words.extend_from_slice(joined.get(code)),
-                }
+                codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
                 code += 1;
             }
             take(row, &words)?;
@@ -301,9 +269,11 @@ impl JoinSide {
     #[inline]
     pub(crate) fn push_record(&mut self, record: Record<'_>, have_codes: bool) -> Result<(), SqlError> {
         if have_codes {
-            match &mut self.codes[..] {
-                [list] => list.push_words(record.codes)?,
-                _ => extend(&mut self.joined, record.codes)?,
+            let mut rest = record.codes;
+            for list in &mut self.codes {
+                let code;
+                (code, rest) = rest.split_at(list.codes().width());
+                list.push_words(code)?;
             }
             self.place_code()?;
         }

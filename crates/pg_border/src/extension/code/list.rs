@@ -124,10 +124,10 @@ impl CodeList {
         Ok(())
     }
 
-    /// Raises the error of `hamming` if the codes of the two lists have different lengths.
+    /// Raises the error of `hamming` if both lists have codes, and their lengths differ.
     pub fn check_length(&self, others: &Self) -> Result<(), SqlError> {
         match (self.bits(), others.bits()) {
-            (Some(bits), Some(of_others)) if bits != of_others => {
+            (Some(bits), Some(of_others)) if bits != of_others && !self.is_empty() && !others.is_empty() => {
                 Err(error::bits_differ_in_length(bits, of_others))
             }
             _ => Ok(()),
