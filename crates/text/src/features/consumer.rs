@@ -1,7 +1,7 @@
 //! A consumer of what a text is cut into, in the order of the text.
 
-/// A consumer of features, each of which is UTF-8 (`&[u8]`) or code units of UTF-16 (`[u16; UNITS]`), of hashes
-/// of features (`u64`), or of words where they stand ([`ReadableWord`](super::words::ReadableWord)).
+/// A consumer of features, each of which is UTF-8 (`&[u8]`) or code units of UTF-16 (`[u16; UNITS]`), of
+/// hashes of features (`u64`), or of words where they stand ([`ReadableWord`](super::words::ReadableWord)).
 pub(crate) trait Consumer<Item> {
     /// Takes an item.
     fn take(&mut self, item: Item);

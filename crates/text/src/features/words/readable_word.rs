@@ -17,8 +17,8 @@ pub(crate) struct ReadableWord<'a> {
     pub(super) length: usize,
     /// The bits that are set in each byte of the word.
     pub(super) set: u8,
-    /// Whether the word is known to have at most [`SHORT_WORD`] bytes. The caller says so by a constant, since
-    /// a branch on it for every word would be mispredicted.
+    /// Whether the word is known to have at most [`SHORT_WORD`] bytes. The caller says so by a constant,
+    /// since a branch on it for every word would be mispredicted.
     pub(super) is_short: bool,
 }
 
