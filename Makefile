@@ -3,10 +3,8 @@
 
 PG_CONFIG ?= pg_config
 CARGO ?= cargo
-# pgrx declares Rust 1.96, but 1.95 compiles the extension, too.
-CARGOFLAGS ?= --ignore-rust-version
 
-export PG_CONFIG CARGOFLAGS
+export PG_CONFIG
 # Root must not compile in a folder of somebody else, because files of root would remain among the user's. `sudo make
 # install`, which pgxnclient calls as well, copies what the user has built. Whoever became a user by `sudo -iu` has
 # SUDO_USER as well, but is not root.
@@ -79,7 +77,7 @@ build: prepare-build
 	@$(MAKE) --silent target/simhash_pg--$(version).sql
 	@ls target/release/libsimhash_pg.* >/dev/null 2>&1 || echo 'compiling for the first time: 5 to 15 minutes, half of them for the last crate, and 1 GB in target'
 	@PGRX_PG_CONFIG_PATH="$(PG_CONFIG)" tools/packages/each-minute compiling \
-		$(CARGO) build $(CARGOFLAGS) --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
+		$(CARGO) build --release --lib $(pg_features) --target-dir target || tools/packages/explain-failure
 	@echo $(pg_major) >target/built-for
 
 target/simhash_pg--$(version).sql: $(sql_files) Makefile

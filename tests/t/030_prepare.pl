@@ -10,7 +10,7 @@ use Test::More;
 my $clone = PostgreSQL::Test::Utils::tempdir;
 my $bin = PostgreSQL::Test::Utils::tempdir;
 system_or_bail('cp', '-R', "$ENV{DOCS}/tools", "$ENV{DOCS}/Cargo.toml", $clone);
-my ($wanted) = slurp_file("$clone/tools/packages/prepare") =~ /^oldest_rust=(.*)/m or die 'no oldest_rust';
+my ($wanted) = slurp_file("$clone/Cargo.toml") =~ /^rust-version = "(.*)"/m or die 'no rust-version';
 has_rust($wanted);
 chdir $clone or die "cannot enter $clone: $!";
 my $whole_path = $ENV{PATH};
