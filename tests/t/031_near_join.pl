@@ -228,8 +228,8 @@ for my $how (['pg_cancel_backend', q{application_name = 'joins' AND backend_type
 	ok($node->poll_query_until('postgres',
 		q{SELECT count(*) FILTER (WHERE wait_event = 'PgSleep') = 1
 		AND count(*) FILTER (WHERE wait_event_type || ' ' || wait_event = '} . $waits . q{') > 0
-		FROM pg_stat_activity WHERE backend_type = 'parallel
-			worker'}), "$function: a worker reads, another one waits: $waits");
+		FROM pg_stat_activity WHERE backend_type = 'parallel worker'}),
+		"$function: a worker reads, another one waits: $waits");
 	$node->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE $who");
 	$reader->finish;
 	like($said, qr/$message/, "$function ends the query");
