@@ -6,13 +6,15 @@
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
+mod weights;
+
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::hint::black_box;
 use std::time::Duration;
-use text::features::Scheme;
-use text::sketch::rarity::{self, COUNTS_BYTES, FeatureCounter, FeatureWeights};
+use text::sketch::rarity::{FeatureCounter, FeatureWeights};
 use text::sketch::versions::VersionScorer;
+use weights::weights_of;
 
 const SWEEPS: usize = 15;
 
@@ -28,17 +30,6 @@ impl<'a> Call<'a> {
     fn new<R>(sql: &'static str, mut function: impl FnMut(&str, &str) -> R + 'a) -> Self {
         Self { sql, run: Box::new(move |a, b| _ = black_box(function(a, b))) }
     }
-}
-
-/// Weights of pairs of words, from all texts.
-fn weights_of(texts: &[&str]) -> Vec<u8> {
-    let scheme: Scheme = "word:2".parse().unwrap();
-    let mut counter = FeatureCounter::default();
-    let mut counts = vec![0; COUNTS_BYTES];
-    for text in texts {
-        counter.count(&mut counts, text, scheme, &mut || ()).unwrap();
-    }
-    rarity::weights(&counts).unwrap().unwrap()
 }
 
 /// What a function of two lists of features returns for two texts.

@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
 mod defaults;
+mod weights;
 
 use defaults::MANBER;
 use rustix::time::{ClockId, clock_gettime};
@@ -22,8 +23,9 @@ use text::passage::passage_sketch;
 use text::sketch::heintze::HeintzeParameters;
 use text::sketch::manber::ManberSketcher;
 use text::sketch::minhash::{self, MinHasher};
-use text::sketch::rarity::{self, FeatureCounter, FeatureWeights};
+use text::sketch::rarity::FeatureWeights;
 use text::sketch::winnow::WinnowParameters;
+use weights::weights_of;
 use xxhash_rust::xxh3::xxh3_64;
 
 const SWEEPS: usize = 15;
@@ -95,17 +97,6 @@ fn limits(rows: &[&str]) -> Vec<Call> {
             signature.map(|signature| minhash::bits(&signature, &mut || ()))
         }),
     ]
-}
-
-/// The weights of pairs of words in these rows.
-fn weights_of(rows: &[&str]) -> Vec<u8> {
-    let scheme: Scheme = "word:2".parse().unwrap();
-    let mut counter = FeatureCounter::default();
-    let mut counts = vec![0; rarity::COUNTS_BYTES];
-    for row in rows {
-        counter.count(&mut counts, row, scheme, &mut || ()).unwrap();
-    }
-    rarity::weights(&counts).unwrap().unwrap()
 }
 
 /// The rows in memory as in a table: a row that does not fit into the rest of a block begins in the next one.
