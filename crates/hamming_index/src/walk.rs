@@ -77,6 +77,7 @@ impl<S: Store> Index<'_, S> {
                 path.announce(left.min(LEAVES_ANNOUNCED - before), &mut leaves);
                 left -= leaves.len() - before;
             }
+            debug_assert!(leaves.len() <= LEAVES_ANNOUNCED, "more leaves than announced together");
             let page = self.read_leaf(part.tree, leaf.page_number);
             let goes_on = match leaves.front() {
                 Some(next) => {

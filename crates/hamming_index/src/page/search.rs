@@ -13,6 +13,7 @@ impl Page {
     /// The slot of the child that may contain the key, if the low keys of this child and of the next one are
     /// not above the key. It is searched in steps that double, because it is often not far.
     pub(crate) fn child_after(&self, slot: usize, key: IndexKey) -> usize {
+        debug_assert!(!self.is_above(slot + 1, key), "the key is under an earlier child");
         let children = self.len();
         let mut low = slot + 1;
         let mut step = 1;

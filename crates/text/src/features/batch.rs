@@ -32,6 +32,7 @@ impl<'a> Batch<'a> {
     /// Pushes up to a batch of hashes, in a loop that does not check for room at each hash.
     #[inline]
     pub(crate) fn extend(&mut self, hashes: impl ExactSizeIterator<Item = u64>) {
+        debug_assert!(hashes.len() <= BATCH, "more than a batch of hashes");
         if self.len + hashes.len() > BATCH {
             self.flush();
         }

@@ -85,6 +85,7 @@ impl LeastKeys {
             if keys.is_empty() {
                 return None;
             }
+            debug_assert!(keys.iter().all(|&key| key <= KEY), "the number of a bin is above a key");
             fill_empty_bins(&mut deciding, keys);
         }
         Some(deciding)
