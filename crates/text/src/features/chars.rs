@@ -14,26 +14,26 @@ const MAX_CHAR: usize = 4;
 /// Room for the beginnings of characters in a piece and in the longest shingle after it; a power of two.
 const STARTS: usize = 2 * BATCH;
 
-/// Passes every shingle to the sink, in the order of the text.
-pub(crate) fn shingles(text: &str, k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
-    shingles_of_bytes(text.as_bytes(), k, sink);
+/// Passes every shingle to the consumer, in the order of the text.
+pub(crate) fn shingles(text: &str, k: usize, consumer: &mut impl for<'f> Consumer<&'f [u8]>) {
+    shingles_of_bytes(text.as_bytes(), k, consumer);
 }
 
-/// Passes every shingle of a text, which is UTF-8, to the sink.
+/// Passes every shingle of a text, which is UTF-8, to the consumer.
 #[inline]
-pub(super) fn shingles_of_bytes(bytes: &[u8], k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
+pub(super) fn shingles_of_bytes(bytes: &[u8], k: usize, consumer: &mut impl for<'f> Consumer<&'f [u8]>) {
     // Most words are so.
     if (k..BATCH).contains(&bytes.len()) && bytes.is_ascii() {
-        ascii_shingles(bytes, k, sink);
+        ascii_shingles(bytes, k, consumer);
     } else {
-        shingles_of_pieces(bytes, k, sink);
+        shingles_of_pieces(bytes, k, consumer);
     }
 }
 
-fn shingles_of_pieces(bytes: &[u8], k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
+fn shingles_of_pieces(bytes: &[u8], k: usize, consumer: &mut impl for<'f> Consumer<&'f [u8]>) {
     if bytes.iter().filter(|&&byte| is_start(byte)).take(k).count() < k {
         if !bytes.is_empty() {
-            sink.take(bytes);
+            consumer.take(bytes);
         }
         return;
     }
@@ -41,9 +41,9 @@ fn shingles_of_pieces(bytes: &[u8], k: usize, sink: &mut impl for<'f> Consumer<&
         let end = bytes.len().min(start + BATCH);
         let if_ascii = &bytes[start..bytes.len().min(end + k - 1)];
         if if_ascii.is_ascii() {
-            ascii_shingles(if_ascii, k, sink);
+            ascii_shingles(if_ascii, k, consumer);
         } else {
-            piece_shingles(bytes, start..end, k, sink);
+            piece_shingles(bytes, start..end, k, consumer);
         }
     }
 }
@@ -63,7 +63,12 @@ pub(crate) fn is_start(byte: u8) -> bool {
 ///
 /// Every position is written to the list, but is overwritten by the next one unless a character begins there.
 /// The remainder (`%`) has no effect, since there is enough room; it saves the bounds check.
-fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
+fn piece_shingles(
+    text: &[u8],
+    piece: Range<usize>,
+    k: usize,
+    consumer: &mut impl for<'f> Consumer<&'f [u8]>,
+) {
     let bytes = &text[piece.start..text.len().min(piece.end + MAX_CHAR * k)];
     let mut starts = [0u16; STARTS];
     let mut len = 0;
@@ -76,21 +81,21 @@ fn piece_shingles(text: &[u8], piece: Range<usize>, k: usize, sink: &mut impl fo
     let in_piece = starts[..len].partition_point(|&start| usize::from(start) < piece.len());
     let ends = &starts[k.min(len + 1)..=len];
     let shingles = starts[..in_piece].iter().zip(ends);
-    sink.take_all(shingles.map(|(&start, &end)| &bytes[usize::from(start)..usize::from(end)]));
+    consumer.take_all(shingles.map(|(&start, &end)| &bytes[usize::from(start)..usize::from(end)]));
 }
 
 /// The most frequent lengths are compiled as constants: hashing then takes a few instructions without a
 /// branch.
-fn ascii_shingles(text: &[u8], k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) {
-    fn known<const K: usize>(text: &[u8], sink: &mut impl for<'f> Consumer<&'f [u8]>) {
-        sink.take_all(text.windows(K));
+fn ascii_shingles(text: &[u8], k: usize, consumer: &mut impl for<'f> Consumer<&'f [u8]>) {
+    fn known<const K: usize>(text: &[u8], consumer: &mut impl for<'f> Consumer<&'f [u8]>) {
+        consumer.take_all(text.windows(K));
     }
     match k {
-        4 => known::<4>(text, sink),
-        5 => known::<5>(text, sink),
-        6 => known::<6>(text, sink),
-        8 => known::<8>(text, sink),
-        _ => sink.take_all(text.windows(k)),
+        4 => known::<4>(text, consumer),
+        5 => known::<5>(text, consumer),
+        6 => known::<6>(text, consumer),
+        8 => known::<8>(text, consumer),
+        _ => consumer.take_all(text.windows(k)),
     }
 }
 

@@ -16,7 +16,7 @@ const MAX_TOGETHER: usize = 62;
 /// The number of places that are written at once.
 const STEP: usize = 16;
 
-/// Takes words of prose and passes the characters that they are made of to the sink.
+/// Takes words of prose and passes the characters that they are made of to the consumer.
 ///
 /// A word has few features. So the features of many ASCII words are hashed in one loop.
 pub(super) struct LettersOfWords<'a, S> {
@@ -29,12 +29,12 @@ pub(super) struct LettersOfWords<'a, S> {
     features: usize,
     /// The previous word, if it is a short word.
     before: Vec<u8>,
-    sink: &'a mut S,
+    consumer: &'a mut S,
 }
 
 impl<'a, S: for<'f> Consumer<&'f [u8]>> LettersOfWords<'a, S> {
-    pub(super) fn new(k: usize, sink: &'a mut S) -> Self {
-        Self { k, begin: 0, end: 0, places: [0; BATCH + STEP], features: 0, before: Vec::new(), sink }
+    pub(super) fn new(k: usize, consumer: &'a mut S) -> Self {
+        Self { k, begin: 0, end: 0, places: [0; BATCH + STEP], features: 0, before: Vec::new(), consumer }
     }
 
     /// Takes the words that begin at these places, each between two blanks.
@@ -49,12 +49,12 @@ impl<'a, S: for<'f> Consumer<&'f [u8]>> LettersOfWords<'a, S> {
                 self.take_together(text, start - 1, after);
             } else {
                 self.flush(text);
-                chars::shingles_of_bytes(marked, self.k, self.sink);
+                chars::shingles_of_bytes(marked, self.k, self.consumer);
                 self.take_short(&marked[1..marked.len() - 1]);
             }
         }
         self.flush(text);
-        self.sink.pause();
+        self.consumer.pause();
     }
 
     /// Takes a word with the blanks around it, to be hashed together with earlier words.
@@ -77,24 +77,28 @@ impl<'a, S: for<'f> Consumer<&'f [u8]>> LettersOfWords<'a, S> {
         self.end = after;
     }
 
-    /// Passes the features of the collected words to the sink.
+    /// Passes the features of the collected words to the consumer.
     fn flush(&mut self, text: &[u8]) {
-        fn known<const K: usize>(words: &[u8], places: &[u16], sink: &mut impl for<'f> Consumer<&'f [u8]>) {
-            sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..K]));
+        fn known<const K: usize>(
+            words: &[u8],
+            places: &[u16],
+            consumer: &mut impl for<'f> Consumer<&'f [u8]>,
+        ) {
+            consumer.take_all(places.iter().map(|&place| &words[usize::from(place)..][..K]));
         }
         let words = &text[self.begin..self.end];
         let places = &self.places[..self.features];
         match self.k {
-            4 => known::<4>(words, places, self.sink),
-            5 => known::<5>(words, places, self.sink),
-            k => self.sink.take_all(places.iter().map(|&place| &words[usize::from(place)..][..k])),
+            4 => known::<4>(words, places, self.consumer),
+            5 => known::<5>(words, places, self.consumer),
+            k => self.consumer.take_all(places.iter().map(|&place| &words[usize::from(place)..][..k])),
         }
         self.begin = 0;
         self.end = 0;
         self.features = 0;
     }
 
-    /// Passes to the sink the feature of a short word and the short word before it.
+    /// Passes to the consumer the feature of a short word and the short word before it.
     fn take_short(&mut self, word: &[u8]) {
         if word.len() > SHORT_WORD || word.first().is_none_or(|&byte| byte < THREE_BYTES) {
             self.before.clear();
@@ -102,7 +106,7 @@ impl<'a, S: for<'f> Consumer<&'f [u8]>> LettersOfWords<'a, S> {
         }
         if !self.before.is_empty() {
             self.before.extend_from_slice(word);
-            self.sink.take(&self.before);
+            self.consumer.take(&self.before);
             self.before.clear();
         }
         self.before.extend_from_slice(word); // Bounded: nine bytes.

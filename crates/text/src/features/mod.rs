@@ -53,24 +53,24 @@ impl Shingler {
         Ok(())
     }
 
-    /// Passes every feature to the sink, in the order of the text.
+    /// Passes every feature to the consumer, in the order of the text.
     pub(crate) fn features(
         &mut self,
         text: &str,
         scheme: Scheme,
-        sink: &mut (impl for<'f> Consumer<&'f [u8]> + Consumer<[u16; UNITS]>),
+        consumer: &mut (impl for<'f> Consumer<&'f [u8]> + Consumer<[u16; UNITS]>),
     ) -> Result<(), OutOfMemory> {
-        let text = &*fold(text, scheme, sink)?;
+        let text = &*fold(text, scheme, consumer)?;
         match scheme.rule() {
-            FeatureRule::WordsAndPairs => self.prose_words(text, &mut WritePairs::new(sink))?,
-            FeatureRule::Words(keep) => self.words.shingles(text, scheme.k, keep, sink)?,
-            FeatureRule::LongWords => self.prose_words(text, &mut LongWords(sink))?,
-            FeatureRule::CodeUnits => utf16::shingles(text, sink),
+            FeatureRule::WordsAndPairs => self.prose_words(text, &mut WritePairs::new(consumer))?,
+            FeatureRule::Words(keep) => self.words.shingles(text, scheme.k, keep, consumer)?,
+            FeatureRule::LongWords => self.prose_words(text, &mut LongWords(consumer))?,
+            FeatureRule::CodeUnits => utf16::shingles(text, consumer),
             FeatureRule::Letters => {
-                let mut letters = LettersOfWords::new(scheme.k, sink);
+                let mut letters = LettersOfWords::new(scheme.k, consumer);
                 self.words.prose_in_parts(text, |words, starts| letters.take(words, starts))?;
             }
-            FeatureRule::Characters => chars::shingles(text, scheme.k, sink),
+            FeatureRule::Characters => chars::shingles(text, scheme.k, consumer),
         }
         Ok(())
     }
@@ -90,24 +90,24 @@ impl Shingler {
         self.words.each_of_prose(text, &mut HashPairs::new(consumer))
     }
 
-    /// Passes every word, numbers included, to the sink; folded, if the scheme reads texts so.
+    /// Passes every word, numbers included, to the consumer; folded, if the scheme reads texts so.
     pub(crate) fn single_words(
         &mut self,
         text: &str,
         scheme: Scheme,
-        sink: &mut impl for<'f> Consumer<&'f [u8]>,
+        consumer: &mut impl for<'f> Consumer<&'f [u8]>,
     ) -> Result<(), OutOfMemory> {
-        let text = &*fold(text, scheme, sink)?;
-        self.words.shingles(text, 1, Keep::All, sink)
+        let text = &*fold(text, scheme, consumer)?;
+        self.words.shingles(text, 1, Keep::All, consumer)
     }
 
-    /// Passes every word of prose to the sink.
+    /// Passes every word of prose to the consumer.
     fn prose_words(
         &mut self,
         text: &str,
-        sink: &mut impl for<'f> Consumer<&'f [u8]>,
+        consumer: &mut impl for<'f> Consumer<&'f [u8]>,
     ) -> Result<(), OutOfMemory> {
-        self.words.shingles(text, 1, Keep::Prose, sink)
+        self.words.shingles(text, 1, Keep::Prose, consumer)
     }
 }
 
@@ -115,7 +115,7 @@ impl Shingler {
 fn fold<'a>(
     text: &'a str,
     scheme: Scheme,
-    sink: &mut impl for<'f> Consumer<&'f [u8]>,
+    consumer: &mut impl for<'f> Consumer<&'f [u8]>,
 ) -> Result<Cow<'a, str>, OutOfMemory> {
-    if scheme.is_folded { marks::fold(text, &mut || sink.pause()) } else { Ok(Cow::Borrowed(text)) }
+    if scheme.is_folded { marks::fold(text, &mut || consumer.pause()) } else { Ok(Cow::Borrowed(text)) }
 }

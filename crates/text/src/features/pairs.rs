@@ -97,29 +97,29 @@ impl<T: Consumer<u64>> Consumer<ReadableWord<'_>> for HashPairs<'_, T> {
 /// Takes words, and writes the features that they make.
 pub(super) struct WritePairs<'a, S> {
     before: Vec<u8>,
-    sink: &'a mut S,
+    consumer: &'a mut S,
 }
 
 impl<'a, S: for<'f> Consumer<&'f [u8]>> WritePairs<'a, S> {
-    pub(super) fn new(sink: &'a mut S) -> Self {
-        Self { before: Vec::new(), sink }
+    pub(super) fn new(consumer: &'a mut S) -> Self {
+        Self { before: Vec::new(), consumer }
     }
 }
 
 impl<S: for<'f> Consumer<&'f [u8]>> Consumer<&[u8]> for WritePairs<'_, S> {
     fn take(&mut self, word: &[u8]) {
-        self.sink.take(word);
+        self.consumer.take(word);
         if !self.before.is_empty() {
             self.before.push(b' ');
             self.before.extend_from_slice(word);
-            self.sink.take(&self.before);
+            self.consumer.take(&self.before);
             self.before.clear();
         }
         self.before.extend_from_slice(word);
     }
 
     fn pause(&mut self) {
-        self.sink.pause();
+        self.consumer.pause();
     }
 }
 

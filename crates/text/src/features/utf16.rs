@@ -14,14 +14,15 @@ const PIECE: usize = 16;
 /// The number of windows that are hashed together.
 const GROUP: usize = 64;
 
-/// Passes every feature to the sink, in the order of the text. A text of fewer than four code units has none.
-pub(crate) fn shingles(text: &str, sink: &mut impl Consumer<[u16; UNITS]>) {
+/// Passes every feature to the consumer, in the order of the text. A text of fewer than four code units has
+/// none.
+pub(crate) fn shingles(text: &str, consumer: &mut impl Consumer<[u16; UNITS]>) {
     let mut window = [0; UNITS];
     for (seen, unit) in text.encode_utf16().enumerate() {
         window.rotate_left(1);
         window[UNITS - 1] = unit;
         if seen + 1 >= UNITS {
-            sink.take(window);
+            consumer.take(window);
         }
     }
 }

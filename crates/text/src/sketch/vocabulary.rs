@@ -67,10 +67,15 @@ impl Vocabulary {
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<WordNumber>, OutOfMemory> {
         let words = Vec::new();
-        let mut sink =
-            WordSink::<SIDE> { words, vocabulary: self, character_before: None, refusal: None, heartbeat };
-        shingler.single_words(text, scheme, &mut sink)?;
-        sink.refusal.map_or(Ok(sink.words), Err)
+        let mut consumer = WordConsumer::<SIDE> {
+            words,
+            vocabulary: self,
+            character_before: None,
+            refusal: None,
+            heartbeat,
+        };
+        shingler.single_words(text, scheme, &mut consumer)?;
+        consumer.refusal.map_or(Ok(consumer.words), Err)
     }
 
     /// Counts a word of the text `SIDE`, and returns its number.
@@ -113,7 +118,7 @@ impl Vocabulary {
 }
 
 /// Collects the words of the text `SIDE`, with pairs of adjacent characters in scripts without blanks.
-struct WordSink<'a, const SIDE: usize> {
+struct WordConsumer<'a, const SIDE: usize> {
     words: Vec<WordNumber>,
     vocabulary: &'a mut Vocabulary,
     /// The hash of the word before, if it is a character of a script without blanks.
@@ -122,7 +127,7 @@ struct WordSink<'a, const SIDE: usize> {
     heartbeat: &'a mut dyn Heartbeat,
 }
 
-impl<const SIDE: usize> WordSink<'_, SIDE> {
+impl<const SIDE: usize> WordConsumer<'_, SIDE> {
     fn take_word(&mut self, word: &[u8]) {
         if self.words.len() >= WORDS || self.refusal.is_some() {
             return;
@@ -142,7 +147,7 @@ impl<const SIDE: usize> WordSink<'_, SIDE> {
     }
 }
 
-impl<'f, const SIDE: usize> Consumer<&'f [u8]> for WordSink<'_, SIDE> {
+impl<'f, const SIDE: usize> Consumer<&'f [u8]> for WordConsumer<'_, SIDE> {
     /// A name such as `disk_create` is divided into its words.
     fn take(&mut self, word: &'f [u8]) {
         let mut start = 0;

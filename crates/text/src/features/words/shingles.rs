@@ -6,30 +6,30 @@ use crate::features::{BATCH, Consumer};
 use base::OutOfMemory;
 
 impl Words {
-    /// Passes every k consecutive words to the sink. A text of fewer words is one shingle.
+    /// Passes every k consecutive words to the consumer. A text of fewer words is one shingle.
     pub(crate) fn shingles(
         &mut self,
         text: &str,
         k: usize,
         keep: Keep,
-        sink: &mut impl for<'f> Consumer<&'f [u8]>,
+        consumer: &mut impl for<'f> Consumer<&'f [u8]>,
     ) -> Result<(), OutOfMemory> {
         self.clear();
         let mut had_any = false;
         self.add_in_parts(text, keep, |words| {
-            sink.pause();
-            had_any |= words.flush_shingles(k, sink);
+            consumer.pause();
+            had_any |= words.flush_shingles(k, consumer);
         })?;
-        had_any |= self.flush_shingles(k, sink);
+        had_any |= self.flush_shingles(k, consumer);
         if !had_any && let [words @ .., _blank] = self.text.as_slice() {
-            sink.take(words);
+            consumer.take(words);
         }
         Ok(())
     }
 
-    /// Passes the shingles of the buffered words to the sink, and keeps the last k - 1 words, with which
+    /// Passes the shingles of the buffered words to the consumer, and keeps the last k - 1 words, with which
     /// later shingles begin. Returns whether there was a shingle.
-    fn flush_shingles(&mut self, k: usize, sink: &mut impl for<'f> Consumer<&'f [u8]>) -> bool {
+    fn flush_shingles(&mut self, k: usize, consumer: &mut impl for<'f> Consumer<&'f [u8]>) -> bool {
         let shingles = (self.starts.len() + 1).saturating_sub(k);
         if shingles == 0 {
             return false;
@@ -40,7 +40,7 @@ impl Words {
         let afters = &self.starts[k..];
         for (firsts, afters) in firsts.chunks(BATCH).zip(afters.chunks(BATCH)) {
             let ranges = firsts.iter().zip(afters);
-            sink.take_all(ranges.map(|(&start, &after)| &self.text[start..after - 1]));
+            consumer.take_all(ranges.map(|(&start, &after)| &self.text[start..after - 1]));
         }
         self.starts.pop();
         let kept = self.starts.get(shingles).copied().unwrap_or(self.text.len());
