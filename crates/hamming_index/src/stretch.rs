@@ -19,7 +19,7 @@ const NONE_LEFT: u64 = u64::MAX;
 pub struct SharedStretches(AtomicU64);
 
 /// Access to the stretches that several processes share. The memory may be detached when the search has
-/// ended, so it is borrowed only for the time of a call.
+/// ended, so it is borrowed only for the duration of a call.
 pub trait StretchAccess {
     /// Calls `use_` with the stretches.
     fn with<R>(&self, use_: impl FnOnce(&SharedStretches) -> R) -> R;

@@ -178,7 +178,7 @@ impl<'p> PlannedSearch<'p> {
 
     /// Lets workers execute the path only if they can compute what it orders by. PostgreSQL checks the
     /// relation's conditions, but not the order of an index path. A parallel worker does not get the value of
-    /// a LATERAL parameter, and would read a string of bits at address 0.
+    /// a LATERAL parameter, and would read a bit string at address 0.
     pub fn check_parallel_safety(self) {
         // SAFETY: the expressions belong to the path, to which no reference exists.
         unsafe {

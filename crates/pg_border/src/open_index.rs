@@ -155,7 +155,7 @@ impl ColumnTypes {
     }
 }
 
-/// Opens an index of the planner for the time of a call.
+/// Opens an index of the planner for the duration of a call.
 pub fn with_planned_index<R>(index: PlannedIndex<'_>, use_: impl FnOnce(OpenIndex<'_>) -> R) -> R {
     let no_lock = pg_sys::NoLock as i32;
     // SAFETY: the planner has the index locked. After an error, PostgreSQL closes it.

@@ -16,12 +16,12 @@ use pgrx::pg_sys;
 /// What is wrong with an operator class for a first column that has no codes.
 pub(super) const NO_CODES: &str = "the first column must have type bigint or bit";
 
-/// Whether the index is on strings of bits, not fingerprints.
+/// Whether the index is on bit strings, not fingerprints.
 fn has_bits(index: OpenIndex<'_>) -> bool {
     CodeType::of(index.class_type(0)).is_some_and(|codes| !codes.is_integer())
 }
 
-/// For a column of strings of bits: whether its type is `bit`, not `bit varying`, and the number of bits in
+/// For a column of bit strings: whether its type is `bit`, not `bit varying`, and the number of bits in
 /// its type.
 fn bits_column(index: OpenIndex<'_>) -> (bool, Option<u32>) {
     let column = index.column_type(0).base();
@@ -115,7 +115,7 @@ pub(super) fn has_codes(index: OpenIndex<'_>, pages: &Pages<'_>) -> bool {
     }
 }
 
-/// Reads the bits of a value of the column, a string of bits. It is an error if it has another length than
+/// Reads the bits of a value of the column, a bit string. It is an error if it has another length than
 /// the index's values.
 pub(super) fn read_bits(layout: Layout, value: Value<'_>, read: impl FnOnce(&[u8])) -> Result<(), SqlError> {
     let length = value.with_bits(|code| {

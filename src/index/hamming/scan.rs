@@ -23,7 +23,7 @@ use hamming_index::store::Store;
 use hamming_index::{Layout, SearchHit, SharedStretches};
 use pgrx::pg_sys::ItemPointerData;
 
-/// A scan for the time of a call.
+/// A scan for the duration of a call.
 type Descriptor<'a> = ScanDescriptor<'a, SharedStretches>;
 
 /// The state of a scan between calls.

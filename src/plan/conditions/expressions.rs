@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 /// The B-tree operator family of floating-point numbers. Its OID is fixed in PostgreSQL's catalog.
 pub(super) const FLOAT_FAMILY: pg_sys::Oid = pg_sys::Oid::from_u32(1970);
 
-/// The two arguments of a distance or a similarity: fingerprints, or strings of bits.
+/// The two arguments of a distance or a similarity: fingerprints, or bit strings.
 #[derive(Clone, Copy)]
 pub(super) struct CodePair<'a> {
     pub(super) oids: CodeOids,
@@ -24,7 +24,7 @@ impl<'a> CodePair<'a> {
         Node::operator(self.oids.distance_operator, pg_sys::INT4OID, self.a, self.b)
     }
 
-    /// `hamming_within(a, b, radius)`, or `a = b` for fingerprints with radius 0. For strings of bits the
+    /// `hamming_within(a, b, radius)`, or `a = b` for fingerprints with radius 0. For bit strings the
     /// call stays, since strings of different lengths have to raise an error.
     pub(super) fn as_condition(self, radius: Node<'a>) -> Node<'a> {
         let Self { oids, a, b } = self;

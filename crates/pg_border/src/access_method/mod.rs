@@ -2,7 +2,7 @@
 //!
 //! A type that implements [`AccessMethod`] is one. PostgreSQL calls the functions of [`thunks`] and
 //! [`scan_thunks`], each of which makes handles of the pointers that PostgreSQL passes and calls a method. A
-//! handle is lent for the time of a call. So what a method keeps for later calls, such as the state of a
+//! handle is lent for the duration of a call. So what a method keeps for later calls, such as the state of a
 //! scan, has no handle, and gets the index again with each call.
 
 mod options;

@@ -21,7 +21,8 @@ pub(crate) struct KeptOfScan {
     pub(super) is_slot_used: Cell<bool>,
 }
 
-/// A scan that has begun, for the time of a call. The processes of a parallel scan share a value of type `S`.
+/// A scan that has begun, for the duration of a call. The processes of a parallel scan share a value of type
+/// `S`.
 pub struct ScanDescriptor<'a, S> {
     /// The executor reads and writes the struct as well. So there are no references to it.
     pub(crate) scan: IndexScanDesc,

@@ -2,7 +2,7 @@
 //!
 //! A type that implements [`ExecNode`] is a node. PostgreSQL calls the functions of [`thunks`], each of
 //! which finds the state that it has made and calls a method. What belongs to the executor stays here: a
-//! node gets it as an [`ExecutingNode`] for the time of a call, and refers to its expressions by numbers
+//! node gets it as an [`ExecutingNode`] for the duration of a call, and refers to its expressions by numbers
 //! that [`NodeSetup`] returns. A row of a child lives until the next one is requested, and is borrowed from
 //! the child. What a node returns is a row of its children or of [`RowStore`](crate::row_store::RowStore)s.
 //! Its values are pointers into their memory. They are checked when the row is returned, because PostgreSQL
@@ -59,7 +59,7 @@ pub trait ExecNode: Sized + 'static {
     fn explain(&self, plan: NodePlan<'_>, to: NodeExplanation<'_>);
 }
 
-/// What belongs to the executor, for the time of a call.
+/// What belongs to the executor, for the duration of a call.
 pub struct ExecutingNode {
     node: *mut pg_sys::CustomScanState,
     children: Vec<Child>,

@@ -3,8 +3,8 @@
 //! The hashes of features and windows are public, because fingerprints and sketches of all machines have to
 //! agree. Whoever may store a text can therefore choose words whose hashes begin with the same bits. A table
 //! that is addressed by such hashes fills from one end, and each search in it takes time that grows with the
-//! text. So tables in memory, and whatever else only divides or orders hashes for the time of a call, use a
-//! [`Place`] instead, which is computed from the hash and the secret. No result depends on the secret.
+//! text. So tables in memory, and whatever else only divides or orders hashes for the duration of a call, use
+//! a [`Place`] instead, which is computed from the hash and the secret. No result depends on the secret.
 //!
 //! A place is the upper half of `a · hash + b` modulo 2^128, where a and b are secret. Then the places of
 //! any two different hashes are independent and uniform (Dietzfelbinger, "Universal Hashing and k-Wise

@@ -7,7 +7,7 @@ use crate::varlena::{content, new_value};
 use hamming::code;
 use pgrx::pg_sys;
 
-/// A string of bits.
+/// A bit string.
 #[derive(Clone, Copy)]
 pub struct Bits<'a> {
     /// The number of bits as an integer, followed by the bits.
@@ -22,7 +22,7 @@ impl<'a> Bits<'a> {
         Self::in_value(unsafe { content(datum) })
     }
 
-    /// A string of bits from the contents of a value: the number of bits, then the bits.
+    /// A bit string from the contents of a value: the number of bits, then the bits.
     pub fn in_value(value: &'a [u8]) -> Self {
         Self { value }
     }

@@ -21,7 +21,7 @@ pub struct CodeList {
     length: Option<u32>,
     cutter: CodeCutter,
     have_whole_codes: bool,
-    /// Cuts strings of bits faster, if there are enough of them.
+    /// Cuts bit strings faster, if there are enough of them.
     table: Option<CutTable>,
 }
 

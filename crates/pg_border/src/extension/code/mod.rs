@@ -30,7 +30,7 @@ pub enum CodeType {
 pub struct CodeKind {
     /// The types of columns. Our functions are declared with the first one.
     types: &'static [Oid],
-    /// The number of bits of each value, if values are integers. Otherwise they are strings of bits.
+    /// The number of bits of each value, if values are integers. Otherwise they are bit strings.
     pub bits: Option<u32>,
     /// The type of `pg_catalog` to which a column is cast when it is read by a query.
     pub cast: &'static [u8],
@@ -106,7 +106,7 @@ impl CodeType {
         self.kind().types[0]
     }
 
-    /// Whether values are integers, not strings of bits.
+    /// Whether values are integers, not bit strings.
     pub fn is_integer(self) -> bool {
         self.kind().bits.is_some()
     }
@@ -118,7 +118,7 @@ impl CodeType {
     pub unsafe fn read<'a>(self, datum: Datum) -> Code<'a> {
         match self.kind().bits {
             Some(bits) => Code::Integer(datum.value() as u64 & u64::MAX >> (u64::BITS - bits), bits),
-            // SAFETY: the value is a string of bits, as the caller promises.
+            // SAFETY: the value is a bit string, as the caller promises.
             None => Code::Bits(unsafe { Bits::of(datum) }),
         }
     }
@@ -131,7 +131,7 @@ impl CodeType {
         if self.is_integer() {
             allocate(HammingBall::new(center.value() as i64, radius))
         } else {
-            // SAFETY: the center is a string of bits, as the caller promises.
+            // SAFETY: the center is a bit string, as the caller promises.
             BitBall { center: unsafe { Bits::of(center) }, radius }.datum()
         }
     }

@@ -16,14 +16,14 @@ impl<'a> Value<'a> {
             .then(|| unsafe { self.datum().cast_mut_ptr::<HammingBall>().read() })
     }
 
-    /// The value, if it is a ball of strings of bits.
+    /// The value, if it is a ball of bit strings.
     pub fn as_bit_ball(self) -> Option<BitBall<'a>> {
         // SAFETY: the value was checked to be a ball. What is unpacked lives in the current memory context,
         // which is that of the call or of the row.
         is_ball(self.type_(), CodeType::Bits).then(|| unsafe { BitBall::of(self.datum()) })
     }
 
-    /// Reads the string of bits, if the type is bit or bit varying. What has to be unpacked is freed at once,
+    /// Reads the bit string, if the type is bit or bit varying. What has to be unpacked is freed at once,
     /// since there may be such a value for each row of a table.
     pub fn with_bits<R>(self, read: impl FnOnce(Bits<'_>) -> R) -> Option<R> {
         if CodeType::of(self.type_()) != Some(CodeType::Bits) {
