@@ -9,12 +9,12 @@
 //! Cost: each page above the leaves is read once, as long as the walk goes on.
 
 use crate::key::IndexKey;
-use crate::page::{Page, PageNumber};
+use crate::page::{Page, PageNumber, likely_slot};
 use crate::probe::Probe;
 use crate::store::{LoadingPage, Store};
 use crate::tree::{Index, TreePart, after_child};
 use std::collections::VecDeque;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 /// The most leaves whose addresses are looked up together.
 pub(crate) const LEAVES_ANNOUNCED: usize = 8;
@@ -53,6 +53,21 @@ impl<P: Deref<Target = Page>> PathPage<P> {
     /// The first key after those that a child covers.
     fn end_of_child(&self, slot: usize) -> Option<IndexKey> {
         after_child(&self.page, slot).or(self.end)
+    }
+
+    /// The slot of the child that covers the key.
+    fn child_of(&self, key: IndexKey) -> usize {
+        let end = self.end.map_or(u64::MAX, |end| end.bits);
+        let likely = likely_slot(self.page.key(0).bits, end, self.page.len(), key.bits);
+        self.page.child_near(likely, key)
+    }
+
+    /// The bytes of a child of this page that are read first to find the key there, if that child has so
+    /// many children itself.
+    fn first_searched(&self, slot: usize, like: &Page, key: IndexKey) -> [Range<usize>; 2] {
+        let end = self.end_of_child(slot).map_or(u64::MAX, |end| end.bits);
+        let likely = likely_slot(self.page.key(slot).bits, end, like.len(), key.bits);
+        like.bytes_near(likely)
     }
 }
 
@@ -137,14 +152,14 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
             NextLeaf::At(key) => {
                 self.go_to(key);
                 let parent = self.parents.back()?;
-                (parent, parent.page.child_of(key))
+                (parent, parent.child_of(key))
             }
         };
         let after_leaf = after_child(&parent.page, slot);
         let next = parent.end_of_child(slot).and_then(|end| self.part.next(self.probe, end));
         let next_slot = next.filter(|&key| after_leaf.is_some() && parent.covers(key)).map(|key| {
             // The next leaf is wanted most often.
-            if after_leaf == Some(key) { slot + 1 } else { parent.page.child_after(slot, key) }
+            if after_leaf == Some(key) { slot + 1 } else { parent.child_of(key) }
         });
         let page_number = parent.page.child(slot);
         self.next = match (next_slot, next) {
@@ -180,8 +195,9 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
                 self.loaded = next.filter(|&key| above.covers(key)).map(|key| {
                     let slot = above.page.child_of(key);
                     let loading = self.index.store.load(above.page.child(slot));
-                    // It probably has as many keys as this one.
-                    child.page.first_searched().for_each(|bytes| loading.load(bytes));
+                    // It probably has as many children as this one.
+                    let searched = above.first_searched(slot, &child.page, key);
+                    searched.into_iter().for_each(|bytes| loading.load(bytes));
                     (key, slot)
                 });
                 return self.add_parent(child, key);

@@ -18,6 +18,7 @@ mod edit;
 mod search;
 
 pub use edit::{Edit, Patch};
+pub(crate) use search::likely_slot;
 
 /// The size of a page in bytes: PostgreSQL's default, and the only size that is supported.
 pub const PAGE_SIZE: usize = 8192;

@@ -1,8 +1,20 @@
 //! Finds children and entries in a page.
 
-use super::{HEADER, KEY, Page, words_in};
+use super::{HEADER, KEY, Page, TRAILER, words_in};
 use crate::key::IndexKey;
 use std::ops::Range;
+
+/// How far from its likely slot a child is looked for first. Children of a new index whose codes are
+/// scattered are within one slot of it.
+const NEAR: usize = 4;
+
+/// The slot in which a key is likely to be among so many in ascending order, if they are spread evenly from
+/// `first` to `end`.
+pub(crate) fn likely_slot(first: u64, end: u64, keys: usize, key: u64) -> usize {
+    let place = key.saturating_sub(first) as f64 / end.saturating_sub(first) as f64;
+    // Not a number becomes 0.
+    ((place * keys as f64) as usize).min(keys.saturating_sub(1))
+}
 
 impl Page {
     /// The slot of the child that may contain the key, in an inner node.
@@ -10,18 +22,18 @@ impl Page {
         self.child_between(0, self.len(), key)
     }
 
-    /// The slot of the child that may contain the key, if the low keys of this child and of the next one are
-    /// not above the key. It is searched in steps that double, because it is often not far.
-    pub(crate) fn child_after(&self, slot: usize, key: IndexKey) -> usize {
-        debug_assert!(!self.is_above(slot + 1, key), "the key is under an earlier child");
-        let children = self.len();
-        let mut low = slot + 1;
-        let mut step = 1;
-        while low + step < children && !self.is_above(low + step, key) {
-            low += step;
-            step *= 2;
+    /// Like [`child_of`](Self::child_of), but looks first around a slot that it is likely to be.
+    pub(crate) fn child_near(&self, likely: usize, key: IndexKey) -> usize {
+        debug_assert!(likely < self.len(), "the likely slot has a child");
+        let low = likely.saturating_sub(NEAR);
+        let high = (likely + NEAR).min(self.len());
+        if low > 0 && self.is_above(low, key) {
+            self.child_between(0, low, key)
+        } else if high < self.len() && !self.is_above(high, key) {
+            self.child_between(high, self.len(), key)
+        } else {
+            self.child_between(low, high, key)
         }
-        self.child_between(low, children.min(low + step), key)
     }
 
     /// The slot of the child that may contain the key, from `low` on and below `high`.
@@ -47,13 +59,13 @@ impl Page {
         }
     }
 
-    /// The bytes that [`child_of`](Self::child_of) may read first in a page with as many children.
-    pub(crate) fn first_searched(&self) -> impl Iterator<Item = Range<usize>> {
-        let children = self.len();
-        (1..8).map(move |part| {
-            let slot = part * children / 8;
-            HEADER + slot * KEY..HEADER + (slot + 1) * KEY
-        })
+    /// The bytes that [`child_near`](Self::child_near) reads if the child is where it is likely to be.
+    pub(crate) fn bytes_near(&self, likely: usize) -> [Range<usize>; 2] {
+        let low = likely.saturating_sub(NEAR);
+        let high = (likely + NEAR + 1).min(self.len());
+        let keys = HEADER + low * KEY..HEADER + high * KEY;
+        let rests = TRAILER - high * self.rest()..TRAILER - low * self.rest();
+        [keys, rests]
     }
 
     /// The slot of an entry in a leaf, if the leaf has it.
@@ -62,5 +74,51 @@ impl Page {
         let words = words_in(self.tree(), self.level());
         let same = self.bits().iter().step_by(words).enumerate().filter(|(_, other)| **other == bits);
         same.map(|(slot, _)| slot).find(|&slot| self.key(slot) == entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::RowId;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_child_is_found_wherever_it_is_looked_for_first(
+            mut keys in prop::collection::btree_set(prop_oneof![any::<u64>(), 0u64..100], 1..60),
+            wanted in prop_oneof![any::<u64>(), 0u64..100],
+            likely in any::<prop::sample::Index>(),
+        ) {
+            keys.insert(0);
+            let children: Vec<_> = keys.iter().map(|&bits| (IndexKey::new(bits, RowId::FIRST), 1)).collect();
+            let page = Page::inner(0, 1, &children);
+            let key = IndexKey::new(wanted, RowId::FIRST);
+            let expected = keys.iter().filter(|&&bits| bits <= wanted).count() - 1;
+            prop_assert_eq!(page.child_of(key), expected);
+            prop_assert_eq!(page.child_near(likely.index(children.len()), key), expected);
+            let [keys, rests] = page.bytes_near(expected);
+            prop_assert!(keys.contains(&(HEADER + expected * KEY)));
+            prop_assert!(rests.contains(&page.rest_of(expected)));
+        }
+
+        #[test]
+        fn a_likely_slot_is_one_of_the_keys(
+            first in any::<u64>(),
+            end in any::<u64>(),
+            key in any::<u64>(),
+            keys in 1usize..500,
+        ) {
+            prop_assert!(likely_slot(first, end, keys, key) < keys);
+        }
+    }
+
+    #[test]
+    fn keys_that_are_spread_evenly_are_in_their_likely_slots() {
+        for slot in 0..400 {
+            let key = 1000 + slot * 10 + 5;
+            assert_eq!(likely_slot(1000, 5000, 400, key), slot as usize);
+        }
+        assert_eq!(likely_slot(7, 7, 400, 7), 0);
     }
 }
