@@ -4,8 +4,8 @@
 
 /// The words that identifiers begin with, before the colon, in lower case.
 const PREFIXES: [&str; 5] = ["doi", "urn", "isbn", "issn", "arxiv"];
-/// The lengths of the groups of digits in a UUID.
-const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
+/// The number of digits of a UUID before its first hyphen.
+const UUID_FIRST_GROUP: usize = 8;
 /// Bytes of a UUID.
 pub(crate) const UUID_LENGTH: usize = 36;
 /// A word of at least this many hexadecimal digits is a digest or a key.
@@ -88,7 +88,7 @@ fn is_address(sequence: &[u8]) -> bool {
         match sequence[at] {
             b':' => after.starts_with(b"//") || !after.is_empty() && is_prefix(before),
             b'.' => !after.is_empty() && ends_with_www(before) || before.ends_with(b"10") && is_doi(after),
-            b'-' => at >= UUID_GROUPS[0] && starts_like_uuid(&sequence[at - UUID_GROUPS[0]..]),
+            b'-' => at >= UUID_FIRST_GROUP && starts_like_uuid(&sequence[at - UUID_FIRST_GROUP..]),
             _ => false,
         }
     };
@@ -113,13 +113,14 @@ fn is_doi(text: &[u8]) -> bool {
     digits >= REGISTRANT_DIGITS && text.get(digits) == Some(&b'/')
 }
 
-/// Whether the text begins with five groups of hexadecimal digits, with hyphens between them.
+/// Whether the text begins with a UUID: groups of 8, 4, 4, 4 and 12 hexadecimal digits, with a hyphen between
+/// two of them.
 fn starts_like_uuid(text: &[u8]) -> bool {
-    text.get(..UUID_LENGTH).is_some_and(|uuid| {
-        let groups = uuid.split(|&byte| byte == b'-');
-        uuid.iter().all(|&byte| byte == b'-' || byte.is_ascii_hexdigit())
-            && groups.map(<[u8]>::len).eq(UUID_GROUPS)
-    })
+    let fits = |(at, byte): (usize, &u8)| match at {
+        UUID_FIRST_GROUP | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    text.get(..UUID_LENGTH).is_some_and(|uuid| uuid.iter().enumerate().all(fits))
 }
 
 fn ends_with_www(text: &[u8]) -> bool {
@@ -143,7 +144,16 @@ mod tests {
                 text.strip_prefix(prefix).is_some_and(|rest| rest.len() > 1 && rest.starts_with(':'))
             })
             || ends.iter().any(is_doi)
-            || ends.iter().any(|end| starts_like_uuid(end.as_bytes()))
+            || ends.iter().any(|end| starts_with_groups(end.as_bytes()))
+    }
+
+    /// Whether the text begins with five groups of hexadecimal digits, with hyphens between them.
+    fn starts_with_groups(text: &[u8]) -> bool {
+        text.get(..UUID_LENGTH).is_some_and(|uuid| {
+            let groups = uuid.split(|&byte| byte == b'-');
+            uuid.iter().all(|&byte| byte == b'-' || byte.is_ascii_hexdigit())
+                && groups.map(<[u8]>::len).eq([8, 4, 4, 4, 12])
+        })
     }
 
     proptest! {

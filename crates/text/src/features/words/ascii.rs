@@ -6,7 +6,7 @@
 
 use super::readable_word::{ReadableWord, SHORT_WORD};
 use crate::features::Consumer;
-use crate::features::addresses::{self, UUID_LENGTH};
+use crate::features::addresses::{self, DIGEST_LENGTH, UUID_LENGTH};
 use std::ops::Range;
 use wide::u8x16;
 
@@ -139,21 +139,22 @@ impl<'a> Window<'a> {
         text.extend_from_slice(&[0; BUFFER]);
         let buffer = &mut text[before..];
         let mut length = 0;
-        for WindowWord { first, count, mixed } in self.words::<PROSE>(runs) {
+        for WindowWord { first, count, kept } in self.words::<PROSE>(runs) {
             let bytes = &self.bytes[first..];
             let target = &mut buffer[length..];
-            let written = match mixed {
+            let written = match kept {
                 None => {
-                    put(bytes, count, self.to_lower_case, target);
+                    put::<PROSE>(bytes, count, self.to_lower_case, target);
                     count
                 }
-                Some(kept) => put_mixed::<PROSE>(&bytes[..count], kept, target),
+                Some(kept) => put_kept(bytes, kept, self.to_lower_case, target),
             };
-            if written > 0 {
-                target[written] = b' ';
-                starts.push(before + length);
-                length += written + 1;
+            if PROSE && is_digest(&target[..written]) {
+                continue;
             }
+            target[written] = b' ';
+            starts.push(before + length);
+            length += written + 1;
         }
         text.truncate(before + length);
     }
@@ -167,33 +168,51 @@ impl<'a> Window<'a> {
     ) {
         let set = self.to_lower_case.to_array()[0];
         let words = self.words::<PROSE>(runs);
-        if words.rest & !words.wanted | longer(words.rest) == 0 {
-            let short = |(first, length)| {
+        if words.rest & !words.kept | long(words.rest) == 0 {
+            let wanted = words.wanted;
+            let has_wanted = |&(first, length): &(usize, usize)| {
+                let before_wanted = (wanted >> first).trailing_zeros() as usize;
+                before_wanted < length
+            };
+            let in_place = |(first, length)| {
                 let bytes: &[u8] = &self.bytes[first..];
                 ReadableWord { bytes, length, set, is_short: true }
             };
-            return runs_of_ones(words.rest).for_each(|run| consumer.take(short(run)));
+            return runs_of_ones(words.rest).filter(has_wanted).for_each(|run| consumer.take(in_place(run)));
         }
-        for WindowWord { first, count, mixed } in words {
+        for WindowWord { first, count, kept } in words {
             let bytes = &self.bytes[first..];
-            let Some(kept) = mixed else {
-                consumer.take(ReadableWord { bytes, length: count, set, is_short: false });
+            let Some(kept) = kept else {
+                if !(PROSE && is_digest(&bytes[..count])) {
+                    take_word(bytes, count, set, consumer);
+                }
                 continue;
             };
             let mut written = [0; WINDOW + BEHIND];
-            let length = put_mixed::<PROSE>(&bytes[..count], kept, &mut written);
-            if length > 0 {
-                consumer.take(ReadableWord { bytes: &written, length, set: 0, is_short: false });
+            let length = put_kept(bytes, kept, self.to_lower_case, &mut written);
+            if !is_digest(&written[..length]) {
+                take_word(&written, length, 0, consumer);
             }
         }
     }
 }
 
-/// The first bit of each run of ones that is longer than a short word; other bits of the run may be set, too.
+/// Passes on a word. Most words are short, and that branch is predicted better than one on the length.
 #[inline(always)]
-fn longer(bits: u64) -> u64 {
-    const { assert!(SHORT_WORD == 16) };
-    let mut runs = bits & bits >> 1;
+fn take_word(bytes: &[u8], length: usize, set: u8, consumer: &mut impl for<'w> Consumer<ReadableWord<'w>>) {
+    if length <= SHORT_WORD {
+        consumer.take(ReadableWord { bytes, length, set, is_short: true });
+    } else {
+        consumer.take(ReadableWord { bytes, length, set, is_short: false });
+    }
+}
+
+/// The first bit of each run of ones that is long enough for a digest, or longer than a short word; other bits
+/// of the run may be set, too.
+#[inline(always)]
+fn long(bits: u64) -> u64 {
+    const { assert!(DIGEST_LENGTH == 16 && SHORT_WORD >= DIGEST_LENGTH - 1) };
+    let mut runs = bits;
     for shift in [1, 2, 4, 8] {
         runs &= runs >> shift;
     }
@@ -221,8 +240,8 @@ fn runs_of_ones(bits: u64) -> impl Iterator<Item = (usize, usize)> {
 struct WindowWord {
     first: usize,
     count: usize,
-    /// If the word has other characters than wanted ones: the bytes of the word that are kept.
-    mixed: Option<u64>,
+    /// If some bytes of the word are not kept: those that are, from its first byte on.
+    kept: Option<u64>,
 }
 
 /// The words of a window that have a wanted character.
@@ -245,11 +264,9 @@ impl Iterator for WindowWords {
             self.rest = rest & rest.wrapping_add(rest & rest.wrapping_neg());
             let word = rest ^ self.rest;
             let count = (!(word >> first)).trailing_zeros() as usize;
-            if word & !self.wanted == 0 {
-                return Some(WindowWord { first, count, mixed: None });
-            }
             if word & self.wanted != 0 {
-                return Some(WindowWord { first, count, mixed: Some(self.kept >> first) });
+                let kept = (word & !self.kept != 0).then_some((word & self.kept) >> first);
+                return Some(WindowWord { first, count, kept });
             }
         }
         None
@@ -262,15 +279,17 @@ pub(super) fn bits(range: Range<usize>) -> u64 {
     (1 << range.end) - (1 << range.start)
 }
 
-/// Writes letters and digits, and up to 15 bytes behind them.
+/// Writes a word of which all bytes are kept, and up to 15 bytes behind it. The underscore, which prose does not
+/// keep, is the only byte of a word that setting the bit of lower case would change.
 #[inline(always)]
-fn put(bytes: &[u8], count: usize, to_lower_case: u8x16, target: &mut [u8]) {
+fn put<const PROSE: bool>(bytes: &[u8], count: usize, to_lower_case: u8x16, target: &mut [u8]) {
     let mut at = 0;
     loop {
         let mut sixteen = [0; 16];
         sixteen.copy_from_slice(&bytes[at..at + 16]);
-        let lower_case = u8x16::new(sixteen) | to_lower_case;
-        target[at..at + 16].copy_from_slice(&lower_case.to_array());
+        let sixteen = u8x16::new(sixteen);
+        let set = if PROSE { to_lower_case } else { to_lower_case & !sixteen.simd_eq(u8x16::splat(b'_')) };
+        target[at..at + 16].copy_from_slice(&(sixteen | set).to_array());
         at += 16;
         if at >= count {
             return;
@@ -278,16 +297,21 @@ fn put(bytes: &[u8], count: usize, to_lower_case: u8x16, target: &mut [u8]) {
     }
 }
 
-/// Writes the `kept` bytes of a word that has other characters than letters. Returns the number of bytes, or
-/// 0 for a digest.
+/// Writes the `kept` bytes of a word of prose, and up to 15 bytes behind them. Returns the number of bytes.
 #[inline(never)]
-fn put_mixed<const PROSE: bool>(word: &[u8], kept: u64, target: &mut [u8]) -> usize {
+fn put_kept(bytes: &[u8], kept: u64, to_lower_case: u8x16, target: &mut [u8]) -> usize {
     let mut length = 0;
-    for (at, byte) in word.iter().enumerate() {
-        target[length] = byte.to_ascii_lowercase();
-        length += usize::from(kept >> at & 1 == 1);
+    for (first, count) in runs_of_ones(kept) {
+        put::<true>(&bytes[first..], count, to_lower_case, &mut target[length..]);
+        length += count;
     }
-    if PROSE && addresses::is_digest(&target[..length]) { 0 } else { length }
+    length
+}
+
+/// Whether a word of prose is a digest. Most words are too short for one.
+#[inline(always)]
+fn is_digest(word: &[u8]) -> bool {
+    word.len() >= DIGEST_LENGTH && addresses::is_digest(word)
 }
 
 /// The bytes that are not ASCII.

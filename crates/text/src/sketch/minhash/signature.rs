@@ -26,16 +26,37 @@ pub fn bits(signature: &[i32], heartbeat: &mut dyn Heartbeat) -> Result<Vec<u8>,
     let signature = fill(signature, heartbeat)?;
     let length = signature.len().div_ceil(8);
     let mut bytes = collect(repeat_n(0, length), length)?;
-    for (place, &value) in signature.iter().enumerate() {
-        let bit = mix(u64::from(value as u32) | (place as u64) << 32) as u8 & 1;
-        bytes[place / 8] |= bit << (7 - place % 8);
-    }
+    write_bits(&signature, &mut bytes);
     Ok(bytes)
+}
+
+/// The number of bits of a byte.
+const BYTE: usize = u8::BITS as usize;
+
+/// Writes the lowest bit of each value's hash. AVX2 and AVX-512 hash four or eight values at a time.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn write_bits(signature: &[i32], bytes: &mut [u8]) {
+    let hash = |place: usize, value: i32| mix(u64::from(value as u32) | (place as u64) << 32);
+    let (eights, rest) = signature.as_chunks::<BYTE>();
+    for (number, (eight, byte)) in eights.iter().zip(&mut *bytes).enumerate() {
+        let mut hashes = [0; BYTE];
+        for (at, entry) in hashes.iter_mut().enumerate() {
+            *entry = hash(BYTE * number + at, eight[at]);
+        }
+        *byte = hashes.iter().fold(0, |byte, hash| byte << 1 | (*hash as u8 & 1));
+    }
+    if let Some(byte) = bytes.get_mut(eights.len()) {
+        let first = BYTE * eights.len();
+        for (at, &value) in rest.iter().enumerate() {
+            *byte |= (hash(first + at, value) as u8 & 1) << (BYTE - 1 - at);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// The first value's bit is the highest of the first byte. At another place, a value has another bit.
     #[test]
@@ -47,5 +68,18 @@ mod tests {
         assert_eq!(bits(&[7; 8]), [expected as u8]);
         assert_eq!(bits(&[7; 9]), [expected as u8, (bit(7, 8) << 7) as u8]);
         assert_eq!(bits(&[-5]), [(bit((1 << 32) - 5, 0) << 7) as u8]);
+    }
+
+    proptest! {
+        /// With every number of bits of the last byte, and with more values than are hashed at a time.
+        #[test]
+        fn bits_are_those_of_one_value_after_the_other(signature in prop::collection::vec(0..i32::MAX, 0..70)) {
+            let mut expected = vec![0u8; signature.len().div_ceil(8)];
+            for (place, &value) in signature.iter().enumerate() {
+                let bit = mix(value as u64 + ((place as u64) << 32)) % 2;
+                expected[place / 8] += (bit as u8) << (7 - place % 8);
+            }
+            prop_assert_eq!(bits(&signature, &mut || ()).unwrap(), expected);
+        }
     }
 }

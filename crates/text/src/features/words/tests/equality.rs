@@ -1,8 +1,9 @@
 //! Tests that the fast ways to words and the Unicode crates find the same words.
 
 use super::Features;
+use crate::features::Consumer;
 use crate::features::words::runs::{MAX_RUN, PIECE};
-use crate::features::words::{BUFFERED, Keep, Words};
+use crate::features::words::{BUFFERED, Keep, ReadableWord, Words};
 use proptest::prelude::*;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -25,7 +26,24 @@ impl Both {
                 panic!("{keep:?} of {text:?}\nfast: {fast:?}\nslow: {slow:?}");
             }
         }
+        let mut in_place = InPlace(String::new());
+        self.fast.each_of_prose(text, &mut in_place).unwrap();
+        assert_eq!(in_place.0.as_bytes(), self.slow.text, "words in place of {text:?}");
     }
+}
+
+/// Words where they stand, each followed by a blank, as in the buffer.
+struct InPlace(String);
+
+impl<'w> Consumer<ReadableWord<'w>> for InPlace {
+    fn take(&mut self, word: ReadableWord<'w>) {
+        let bytes: Vec<u8> = word.bytes[..word.length].iter().map(|byte| byte | word.set).collect();
+        assert!(!word.is_short || word.length <= 16, "{} bytes", word.length);
+        self.0 += std::str::from_utf8(&bytes).unwrap();
+        self.0 += " ";
+    }
+
+    fn pause(&mut self) {}
 }
 
 fn assert_equal(text: &str) {
@@ -134,6 +152,23 @@ fn windows_end_at_any_character() {
                 &text[..end]
             ));
         }
+    }
+}
+
+proptest! {
+    /// Words with and without digits, digests, and words with bytes that prose drops, at any place of a window.
+    #[test]
+    fn windows_have_words_of_every_kind_and_length(
+        words in prop::collection::vec(
+            prop_oneof![
+                "[a-zA-Z]{1,40}", "[0-9]{1,8}", "[a-z0-9]{1,20}", "[0-9a-fF]{14,18}", "[a-f]{15,17}", "_{1,3}",
+                "[a-zA-Z]{1,9}([_'.:][a-zA-Z0-9]{1,9}){1,4}", "[0-9]{1,5}([.,][0-9]{1,3}){1,3}", "[a-z]{1,8}é[a-z]{0,12}",
+            ],
+            0..30,
+        ),
+        blanks in 0..64usize,
+    ) {
+        assert_equal(&(" ".repeat(blanks) + &words.join(" ")));
     }
 }
 
