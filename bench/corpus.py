@@ -103,7 +103,8 @@ STAGES = [
     ("COPY of lines of JSON", "COPY page FROM '{folder}/lines' {format};"),
     ("COPY of the texts alone", "COPY plain FROM '{folder}/texts';"),
     ("weights, by 20,000 of the texts",
-     "INSERT INTO rarity SELECT feature_weights(body, 'word:2') FROM page WHERE id IN (SELECT id FROM page ORDER BY hashint8(id), id LIMIT 20000);"),
+     "INSERT INTO rarity SELECT feature_weights(body, 'word:2') FROM page WHERE (hashint8(id), id) <= ALL ("
+     "SELECT hashint8(id), id FROM page ORDER BY 1, 2 LIMIT 1 OFFSET 19999);"),
     ("reading the texts", "SELECT count(ascii(body)) FROM page \\g /dev/null\n"),
     ("reading, and simhash(body)", "SELECT count(simhash(body)) FROM page \\g /dev/null\n"),
     ("reading, and rare_code(body, weights)", WITH_WEIGHTS.format("PERFORM count(rare_code(body, weights)) FROM page;")),
