@@ -4,7 +4,8 @@
 lines of FOLDER/pages instead of the page's own, and count what they keep.
 
 `corpus.py pieces LIST COUNT FOLDER` cuts the files that LIST names into pieces, of which it writes COUNT: FOLDER/lines are lines
-of JSON, FOLDER/texts the same texts as COPY reads them, and FOLDER/rows some of them, each with a zero byte behind it.
+of JSON, FOLDER/texts the same texts as COPY reads them, FOLDER/binary in COPY's binary format, and FOLDER/rows some of them,
+each with a zero byte behind it.
 `corpus.py stages PAGE FOLDER` writes FOLDER/stages.sql, which goes from these files to the duplicates.
 
 `corpus.py changes FOLDER` writes FOLDER/changes.sql: manual pages of this machine, and each of 600 changed in some ways.
@@ -14,6 +15,7 @@ import json
 import pathlib
 import random
 import re
+import struct
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).parent / "similarity_index"))
@@ -82,6 +84,13 @@ def pieces(names, count, folder):
         for number, text in enumerate(texts, 1):
             print(number, json.dumps({"text": text}), sep="\t", file=lines)
             print(number, text.translate(escaped), sep="\t", file=plain)
+    with open(f"{folder}/binary", "wb") as binary:
+        binary.write(b"PGCOPY\n\xff\r\n\0" + bytes(8))
+        for number, text in enumerate(texts, 1):
+            body = text.encode()
+            # Two columns, each with its length before it.
+            binary.write(struct.pack(">hiqi", 2, 8, number, len(body)) + body)
+        binary.write(b"\xff\xff")
     with open(f"{folder}/rows", "w", encoding="utf-8", newline="") as rows:
         rows.writelines(text + "\0" for text in texts[:ROWS])
 
@@ -93,6 +102,7 @@ CREATE SCHEMA public;
 CREATE EXTENSION simhash_pg;
 {create}
 CREATE TABLE plain (LIKE page INCLUDING ALL);
+CREATE TABLE loaded (LIKE page INCLUDING ALL);
 CREATE FUNCTION cpu_s() RETURNS numeric LANGUAGE sql VOLATILE AS $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::numeric / 1e9$$;
 CREATE SCHEMA IF NOT EXISTS measured;
 CREATE TABLE IF NOT EXISTS measured.step (number integer GENERATED ALWAYS AS IDENTITY, step text, until numeric);
@@ -102,6 +112,7 @@ WITH_WEIGHTS = "DO $$ DECLARE weights bytea := rarity.weights || '' FROM rarity;
 STAGES = [
     ("COPY of lines of JSON", "COPY page FROM '{folder}/lines' {format};"),
     ("COPY of the texts alone", "COPY plain FROM '{folder}/texts';"),
+    ("COPY of the texts in binary format", "COPY loaded FROM '{folder}/binary' (FORMAT binary);"),
     ("weights, by 20,000 of the texts",
      "INSERT INTO rarity SELECT feature_weights(body, 'word:2') FROM page WHERE (hashint8(id), id) <= ALL ("
      "SELECT hashint8(id), id FROM page ORDER BY 1, 2 LIMIT 1 OFFSET 19999);"),
