@@ -207,8 +207,8 @@ fn take_word(bytes: &[u8], length: usize, set: u8, consumer: &mut impl for<'w> C
     }
 }
 
-/// The first bit of each run of ones that is long enough for a digest, or longer than a short word; other bits
-/// of the run may be set, too.
+/// The first bit of each run of ones that is long enough for a digest, or longer than a short word; other
+/// bits of the run may be set, too.
 #[inline(always)]
 fn long(bits: u64) -> u64 {
     const { assert!(DIGEST_LENGTH == 16 && SHORT_WORD >= DIGEST_LENGTH - 1) };
@@ -279,8 +279,8 @@ pub(super) fn bits(range: Range<usize>) -> u64 {
     (1 << range.end) - (1 << range.start)
 }
 
-/// Writes a word of which all bytes are kept, and up to 15 bytes behind it. The underscore, which prose does not
-/// keep, is the only byte of a word that setting the bit of lower case would change.
+/// Writes a word of which all bytes are kept, and up to 15 bytes behind it. The underscore, which prose does
+/// not keep, is the only byte of a word that setting the bit of lower case would change.
 #[inline(always)]
 fn put<const PROSE: bool>(bytes: &[u8], count: usize, to_lower_case: u8x16, target: &mut [u8]) {
     let mut at = 0;
