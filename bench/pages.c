@@ -6,8 +6,8 @@
  * pages fingerprints ROWS RADIUS    the random codes of 64 bits within the radius, as in four trees, of which it compares
  *                                   the leaves whose bands can be near enough
  *
- * Prints the median milliseconds of processor time for a search that leaves it to the processor to load pages, and for
- * one that loads the next page while it compares the codes of a page.
+ * Prints the milliseconds of processor time that a search takes on average if it leaves it to the processor to load
+ * pages, and if it loads the next page while it compares the codes of a page.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -27,7 +27,7 @@ enum {
     BANDS = 4,
     BAND_VALUES = 1 << 16,
     LINE = 64,
-    MAX_SEARCHES = 1000,
+    SEARCHES_OF_CODES = 9,
 };
 
 /* The codes of a page, with the default fillfactor. */
@@ -47,18 +47,6 @@ static double milliseconds(void)
     struct timespec time;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return time.tv_sec * 1e3 + time.tv_nsec / 1e6;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times, int count)
-{
-    qsort(times, count, sizeof *times, ascending);
-    return times[count / 2];
 }
 
 /* Pages with random codes, in shared memory, as PostgreSQL's buffers are. */
@@ -137,19 +125,17 @@ static void search_codes(size_t rows)
     const char *pages = make_pages(count, CODES_IN_PAGE(WORDS) * WORDS);
     unsigned sum = 0;
     for (int prefetches = 0; prefetches <= 1; prefetches++) {
-        double times[9];
-        for (int search = 0; search < 9; search++) {
+        double before = milliseconds();
+        for (int search = 0; search < SEARCHES_OF_CODES; search++) {
             uint64_t center[WORDS];
             for (int word = 0; word < WORDS; word++)
                 center[word] = random_word();
-            double before = milliseconds();
             for (size_t page = 0; page < count; page++) {
                 const char *next = pages + (page + 1 < count ? page + 1 : page) * PAGE;
                 sum += nearest_in_page(pages + page * PAGE, center, prefetches ? next : NULL);
             }
-            times[search] = milliseconds() - before;
         }
-        printf("%.1f ", median(times, 9));
+        printf("%.1f ", (milliseconds() - before) / SEARCHES_OF_CODES);
     }
     /* The sum is used, so that the compiler cannot leave out the searches. */
     printf("%s\n", sum == 0 ? "?" : "");
@@ -160,12 +146,11 @@ static void search_fingerprints(size_t rows, int radius)
     size_t leaves_in_tree = (rows + CODES_IN_PAGE(1) - 1) / CODES_IN_PAGE(1);
     const char *pages = make_pages(BANDS * leaves_in_tree, CODES_IN_PAGE(1));
     uint32_t *leaves = malloc(BANDS * leaves_in_tree * sizeof *leaves);
-    /* A search within a small radius is shorter than what a clock can measure. */
-    int searches = radius <= 6 ? MAX_SEARCHES : 100;
+    int searches = radius <= 6 ? 1000 : 100;
     double found = 0;
     unsigned sum = 0;
     for (int prefetches = 0; prefetches <= 1; prefetches++) {
-        double times[MAX_SEARCHES];
+        double total = 0;
         for (int search = 0; search < searches; search++) {
             uint64_t center = random_word();
             size_t count = leaves_of(center, radius, leaves_in_tree, leaves);
@@ -175,9 +160,9 @@ static void search_fingerprints(size_t rows, int radius)
                 const char *next = pages + (size_t) leaves[i + 1 < count ? i + 1 : i] * PAGE;
                 sum += has_near(pages + (size_t) leaves[i] * PAGE, center, radius, prefetches ? next : NULL);
             }
-            times[search] = milliseconds() - before;
+            total += milliseconds() - before;
         }
-        printf("%.4f ", median(times, searches));
+        printf("%.4f ", total / searches);
     }
     printf("%.0f%s\n", found, sum == UINT32_MAX ? "?" : "");
 }
