@@ -57,16 +57,14 @@ impl<P: Deref<Target = Page>> PathPage<P> {
 
     /// The slot of the child that covers the key.
     fn child_of(&self, key: IndexKey) -> usize {
-        let end = self.end.map_or(u64::MAX, |end| end.bits);
-        let likely = likely_slot(self.page.key(0).bits, end, self.page.len(), key.bits);
+        let likely = likely_slot(self.page.key(0), self.end, self.page.len(), key);
         self.page.child_near(likely, key)
     }
 
-    /// The bytes of a child of this page that are read first to find the key there, if that child has so
-    /// many children itself.
+    /// The bytes of a child of this page that are read first to find the key there, if that child has as many
+    /// children as another page.
     fn first_searched(&self, slot: usize, like: &Page, key: IndexKey) -> [Range<usize>; 2] {
-        let end = self.end_of_child(slot).map_or(u64::MAX, |end| end.bits);
-        let likely = likely_slot(self.page.key(slot).bits, end, like.len(), key.bits);
+        let likely = likely_slot(self.page.key(slot), self.end_of_child(slot), like.len(), key);
         like.bytes_near(likely)
     }
 }

@@ -8,10 +8,12 @@ use std::ops::Range;
 /// scattered are within one slot of it.
 const NEAR: usize = 4;
 
-/// The slot in which a key is likely to be among so many in ascending order, if they are spread evenly from
-/// `first` to `end`.
-pub(crate) fn likely_slot(first: u64, end: u64, keys: usize, key: u64) -> usize {
-    let place = key.saturating_sub(first) as f64 / end.saturating_sub(first) as f64;
+/// The slot in which a key is likely to be among so many in ascending order, if their bits are spread evenly
+/// from `first` to `end`. `None` stands for the end of all keys.
+#[inline]
+pub(crate) fn likely_slot(first: IndexKey, end: Option<IndexKey>, keys: usize, key: IndexKey) -> usize {
+    let end = end.map_or(u64::MAX, |end| end.bits);
+    let place = key.bits.saturating_sub(first.bits) as f64 / end.saturating_sub(first.bits) as f64;
     // Not a number becomes 0.
     ((place * keys as f64) as usize).min(keys.saturating_sub(1))
 }
@@ -39,6 +41,8 @@ impl Page {
     /// The slot of the child that may contain the key, from `low` on and below `high`.
     #[inline]
     fn child_between(&self, low: usize, high: usize, key: IndexKey) -> usize {
+        debug_assert!(low == 0 || !self.is_above(low, key), "the key is under an earlier child");
+        debug_assert!(high == self.len() || self.is_above(high, key), "the key is under a later child");
         let mut low = low + 1;
         let mut high = high.max(low);
         while low < high {
@@ -109,16 +113,19 @@ mod tests {
             key in any::<u64>(),
             keys in 1usize..500,
         ) {
-            prop_assert!(likely_slot(first, end, keys, key) < keys);
+            let [first, end, key] = [first, end, key].map(IndexKey::before);
+            prop_assert!(likely_slot(first, Some(end), keys, key) < keys);
+            prop_assert!(likely_slot(first, None, keys, key) < keys);
         }
     }
 
     #[test]
     fn keys_that_are_spread_evenly_are_in_their_likely_slots() {
+        let [first, end, other] = [1000, 5000, 7].map(IndexKey::before);
         for slot in 0..400 {
-            let key = 1000 + slot * 10 + 5;
-            assert_eq!(likely_slot(1000, 5000, 400, key), slot as usize);
+            let key = IndexKey::before(1000 + slot * 10 + 5);
+            assert_eq!(likely_slot(first, Some(end), 400, key), slot as usize);
         }
-        assert_eq!(likely_slot(7, 7, 400, 7), 0);
+        assert_eq!(likely_slot(other, Some(other), 400, other), 0);
     }
 }
