@@ -4,8 +4,8 @@
 
 /// The words that identifiers begin with, before the colon, in lower case.
 const PREFIXES: [&str; 5] = ["doi", "urn", "isbn", "issn", "arxiv"];
-/// The number of digits of a UUID before its first hyphen.
-const UUID_FIRST_GROUP: usize = 8;
+/// The places of the hyphens in a UUID, between groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+const UUID_HYPHENS: [usize; 4] = [8, 13, 18, 23];
 /// Bytes of a UUID.
 pub(crate) const UUID_LENGTH: usize = 36;
 /// A word of at least this many hexadecimal digits is a digest or a key.
@@ -54,11 +54,16 @@ pub(crate) fn is_telltale(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether a word is a digest or a key: hexadecimal digits, with at least one of 0 to 9.
+/// Whether a word is a digest or a key: hexadecimal digits, with at least one of 0 to 9. Most words are too
+/// short for one, so that is checked before anything is called.
+#[inline(always)]
 pub(crate) fn is_digest(word: &[u8]) -> bool {
-    word.len() >= DIGEST_LENGTH
-        && word.iter().all(u8::is_ascii_hexdigit)
-        && word.iter().any(u8::is_ascii_digit)
+    word.len() >= DIGEST_LENGTH && has_digits_of_digest(word)
+}
+
+/// Whether a word has hexadecimal digits only, with at least one of 0 to 9.
+fn has_digits_of_digest(word: &[u8]) -> bool {
+    word.iter().all(u8::is_ascii_hexdigit) && word.iter().any(u8::is_ascii_digit)
 }
 
 /// Whether the byte can be part of an address. Quotes, brackets and all bytes beyond ASCII end an address.
@@ -88,7 +93,7 @@ fn is_address(sequence: &[u8]) -> bool {
         match sequence[at] {
             b':' => after.starts_with(b"//") || !after.is_empty() && is_prefix(before),
             b'.' => !after.is_empty() && ends_with_www(before) || before.ends_with(b"10") && is_doi(after),
-            b'-' => at >= UUID_FIRST_GROUP && starts_like_uuid(&sequence[at - UUID_FIRST_GROUP..]),
+            b'-' => at >= UUID_HYPHENS[0] && starts_like_uuid(&sequence[at - UUID_HYPHENS[0]..]),
             _ => false,
         }
     };
@@ -113,12 +118,11 @@ fn is_doi(text: &[u8]) -> bool {
     digits >= REGISTRANT_DIGITS && text.get(digits) == Some(&b'/')
 }
 
-/// Whether the text begins with a UUID: groups of 8, 4, 4, 4 and 12 hexadecimal digits, with a hyphen between
-/// two of them.
+/// Whether the text begins with a UUID.
 fn starts_like_uuid(text: &[u8]) -> bool {
-    let fits = |(at, byte): (usize, &u8)| match at {
-        UUID_FIRST_GROUP | 13 | 18 | 23 => *byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
+    let fits = |(at, byte): (usize, &u8)| match UUID_HYPHENS.contains(&at) {
+        true => *byte == b'-',
+        false => byte.is_ascii_hexdigit(),
     };
     text.get(..UUID_LENGTH).is_some_and(|uuid| uuid.iter().enumerate().all(fits))
 }

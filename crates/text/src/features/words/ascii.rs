@@ -6,7 +6,7 @@
 
 use super::readable_word::{ReadableWord, SHORT_WORD};
 use crate::features::Consumer;
-use crate::features::addresses::{self, DIGEST_LENGTH, UUID_LENGTH};
+use crate::features::addresses::{self, DIGEST_LENGTH, UUID_LENGTH, is_digest};
 use std::ops::Range;
 use wide::u8x16;
 
@@ -159,15 +159,15 @@ impl<'a> Window<'a> {
         text.truncate(before + length);
     }
 
-    /// Passes on the words of whole runs. Where possible, they are not copied.
+    /// Passes on the words of prose of whole runs. Where possible, they are not copied.
     #[inline(always)]
-    pub(super) fn take_words<const PROSE: bool>(
+    pub(super) fn take_words(
         &self,
         runs: Range<usize>,
         consumer: &mut impl for<'w> Consumer<ReadableWord<'w>>,
     ) {
         let set = self.to_lower_case.to_array()[0];
-        let words = self.words::<PROSE>(runs);
+        let words = self.words::<true>(runs);
         if words.rest & !words.kept | long(words.rest) == 0 {
             let wanted = words.wanted;
             let has_wanted = |&(first, length): &(usize, usize)| {
@@ -183,7 +183,7 @@ impl<'a> Window<'a> {
         for WindowWord { first, count, kept } in words {
             let bytes = &self.bytes[first..];
             let Some(kept) = kept else {
-                if !(PROSE && is_digest(&bytes[..count])) {
+                if !is_digest(&bytes[..count]) {
                     take_word(bytes, count, set, consumer);
                 }
                 continue;
@@ -306,12 +306,6 @@ fn put_kept(bytes: &[u8], kept: u64, to_lower_case: u8x16, target: &mut [u8]) ->
         length += count;
     }
     length
-}
-
-/// Whether a word of prose is a digest. Most words are too short for one.
-#[inline(always)]
-fn is_digest(word: &[u8]) -> bool {
-    word.len() >= DIGEST_LENGTH && addresses::is_digest(word)
 }
 
 /// The bytes that are not ASCII.

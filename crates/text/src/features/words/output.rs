@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) enum Output<'a, C> {
     /// They remain in the buffer.
     Buffer,
-    /// They are passed on at once.
+    /// They are words of prose, and are passed on at once.
     Consumer(&'a mut C),
 }
 
@@ -39,7 +39,10 @@ impl<C: for<'w> Consumer<ReadableWord<'w>>> Output<'_, C> {
     ) {
         match self {
             Self::Buffer => window.add_words::<PROSE>(runs, text, starts),
-            Self::Consumer(consumer) => window.take_words::<PROSE>(runs, *consumer),
+            Self::Consumer(consumer) => {
+                debug_assert!(PROSE, "only words of prose are passed on at once");
+                window.take_words(runs, *consumer);
+            }
         }
     }
 

@@ -154,7 +154,7 @@ fn finish<const PROSE: bool>(
     if !is_wanted::<PROSE>(flags) {
         return start;
     }
-    if PROSE && end - start >= addresses::DIGEST_LENGTH && addresses::is_digest(&buffer[start..end]) {
+    if PROSE && addresses::is_digest(&buffer[start..end]) {
         return start;
     }
     starts.push(base + start);
