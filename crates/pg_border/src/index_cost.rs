@@ -105,7 +105,7 @@ impl<'p> PlannedSearch<'p> {
         self.path.as_ptr()
     }
 
-    /// The planner's struct, for the time of a statement: nothing changes it meanwhile.
+    /// The planner's struct, for the duration of a statement: nothing changes it meanwhile.
     fn info(&self) -> &pg_sys::IndexPath {
         // SAFETY: the path belongs to the query, and the reference does not leave this file.
         unsafe { self.path.as_ref() }

@@ -27,7 +27,7 @@ impl<'p> Path<'p> {
         self.0.as_ptr()
     }
 
-    /// The planner's struct, for the time of a statement: nothing changes it meanwhile.
+    /// The planner's struct, for the duration of a statement: nothing changes it meanwhile.
     pub(super) fn info(&self) -> &pg_sys::Path {
         // SAFETY: the path belongs to the query, and the reference does not leave the border.
         unsafe { self.0.as_ref() }

@@ -34,7 +34,7 @@ impl<'p> PlannedIndex<'p> {
         self.0.as_ptr()
     }
 
-    /// The planner's struct, for the time of a statement: nothing changes it meanwhile.
+    /// The planner's struct, for the duration of a statement: nothing changes it meanwhile.
     fn info(&self) -> &IndexOptInfo {
         // SAFETY: the index belongs to the query, and the reference does not leave this file.
         unsafe { self.0.as_ref() }

@@ -35,7 +35,7 @@ impl<'p> Planner<'p> {
         self.0.as_ptr()
     }
 
-    /// The planner's struct, for the time of a statement: nothing changes it meanwhile.
+    /// The planner's struct, for the duration of a statement: nothing changes it meanwhile.
     pub(super) fn info(&self) -> &pg_sys::PlannerInfo {
         // SAFETY: the planner's struct lives until we return, and the reference does not leave the border.
         unsafe { self.0.as_ref() }

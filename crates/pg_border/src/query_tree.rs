@@ -21,7 +21,7 @@ impl<'p> Query<'p> {
         Self(unsafe { NonNull::new_unchecked(place) }, PhantomData)
     }
 
-    /// PostgreSQL's struct, for the time of a statement: nothing changes it meanwhile.
+    /// PostgreSQL's struct, for the duration of a statement: nothing changes it meanwhile.
     pub(super) fn info(&self) -> &pg_sys::Query {
         // SAFETY: the query is being planned, and the reference does not leave the border.
         unsafe { self.0.as_ref() }
