@@ -57,6 +57,26 @@ impl BitChoice {
     }
 }
 
+/// Computes the parities of some sets of a code's bits: a word with a bit for each set.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parities {
+    /// The word of each set, and its bits in the word.
+    pub(crate) sets: Vec<(usize, u64)>,
+}
+
+impl Parities {
+    /// Computes the parities from the words of a code, or those of the difference (XOR) of two codes, which
+    /// are the differences of the parities.
+    #[inline]
+    pub(crate) fn of(&self, word: impl Fn(usize) -> u64) -> u64 {
+        let parity = |&(place, bits): &(usize, u64)| u64::from((word(place) & bits).count_ones() % 2);
+        (0..).zip(&self.sets).fold(0, |all, (number, set)| all | parity(set) << number)
+    }
+}
+
+/// Computes a word from a code.
+pub(crate) type ComputedWord<'a> = &'a dyn Fn(&[u64]) -> u64;
+
 /// Codes with their places in the input. If `places` is `None`, the codes are the whole input in order.
 #[derive(Clone, Copy)]
 pub(crate) struct PlacedCodes<'a> {
@@ -65,38 +85,38 @@ pub(crate) struct PlacedCodes<'a> {
 }
 
 impl PlacedCodes<'_> {
-    /// Calls a function with a word of each code and the place of the code.
-    fn each(&self, word: usize, heartbeat: &mut dyn Heartbeat, mut take: impl FnMut(u64, u32)) {
+    /// Calls a function with each code and its place.
+    fn each(&self, heartbeat: &mut dyn Heartbeat, mut take: impl FnMut(&[u64], u32)) {
         let width = self.codes.width();
         for (number, chunk) in self.codes.words().chunks(STRIDE * width).enumerate() {
             heartbeat.beat();
-            for (row, &value) in (number * STRIDE..).zip(chunk.iter().skip(word).step_by(width)) {
-                take(value, self.places.map_or(row as u32, |places| places[row]));
+            for (row, code) in (number * STRIDE..).zip(chunk.chunks_exact(width)) {
+                take(code, self.places.map_or(row as u32, |places| places[row]));
             }
         }
     }
 
-    /// Sorts one word of each code, and the places, by the number of the word. Returns false if more than
+    /// Sorts one word of each code, and the places, by the number of the code. Returns false if more than
     /// `most` rows have the same number, without having sorted them.
     fn sort(
         self,
         word: usize,
-        number: impl Fn(u64) -> u32,
+        number: impl Fn(&[u64]) -> u32,
         most: usize,
         sorted: SortedRows<'_>,
         heartbeat: &mut dyn Heartbeat,
     ) -> bool {
         let SortedRows { starts, values, places } = sorted;
-        self.each(word, heartbeat, |value, _| starts[number(value) as usize + 2] += 1);
+        self.each(heartbeat, |code, _| starts[number(code) as usize + 2] += 1);
         if starts[2..].iter().any(|&rows| rows as usize > most) {
             return false;
         }
         for number in 2..starts.len() - 1 {
             starts[number] += starts[number - 1];
         }
-        self.each(word, heartbeat, |value, place| {
-            let next = &mut starts[number(value) as usize + 1];
-            values[*next as usize] = value;
+        self.each(heartbeat, |code, place| {
+            let next = &mut starts[number(code) as usize + 1];
+            values[*next as usize] = code[word];
             places[*next as usize] = place;
             *next += 1;
         });
@@ -133,6 +153,13 @@ impl RowBuckets {
         self.starts[bucket] as usize..self.starts[bucket + 1] as usize
     }
 
+    /// The bucket of the row at this index.
+    pub(crate) fn bucket_at(&self, index: usize) -> u32 {
+        let begun = self.starts.partition_point(|&start| start as usize <= index) as u32;
+        debug_assert!(self.range(begun - 1).contains(&index), "the last bucket that has begun is not empty");
+        begun - 1
+    }
+
     /// The whole codes of the rows at these indexes. Codes of one word need not be copied from the input.
     pub(crate) fn codes(
         &self,
@@ -145,8 +172,8 @@ impl RowBuckets {
         Ok(Cow::Owned(input.gather(self.places[range.clone()].iter().copied(), range.len())?))
     }
 
-    /// Replaces the rows by other rows, sorted by the chosen bits of one of their words. The order of rows in
-    /// a bucket is kept.
+    /// Replaces the rows by other rows, sorted by the chosen bits of one of their words, or of another word
+    /// that a function computes from a code. The order of rows in a bucket is kept.
     ///
     /// Many rows are first sorted into groups of buckets, and then those of each group into its buckets. Both
     /// steps write to few places in memory, which the processor's cache has room for.
@@ -154,6 +181,7 @@ impl RowBuckets {
         &mut self,
         rows: PlacedCodes<'_>,
         word: usize,
+        computed: Option<ComputedWord<'_>>,
         bits: &BitChoice,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
@@ -172,9 +200,11 @@ impl RowBuckets {
         fill(starts, 0, buckets + 2, heartbeat)?;
         let of_group = bits.mask.count_ones().div_ceil(2);
         let mut groups = filled(0, (buckets >> of_group) + 2, heartbeat)?;
-        let group_of = |value| bits.of(value) >> of_group;
+        let bucket_of = |code: &[u64]| bits.of(computed.map_or(code[word], |computed| computed(code)));
+        let group_of = |code: &[u64]| bucket_of(code) >> of_group;
         let most = count / MIN_GROUPS;
-        let are_many = count.min(4 * buckets) >= MANY;
+        // The bucket in a group follows from the word itself.
+        let are_many = computed.is_none() && count.min(4 * buckets) >= MANY;
         let in_groups = SortedRows { starts: &mut groups, values, places };
         if are_many && rows.sort(word, group_of, most, in_groups, heartbeat) {
             let mut group_values = Vec::new();
@@ -189,12 +219,13 @@ impl RowBuckets {
                     PlacedCodes { codes: CodeSlice::new(&group_values, 1), places: Some(&group_places) };
                 let starts = &mut starts[group << of_group..][..(1 << of_group) + 2];
                 starts[1] = range.start as u32;
-                let bucket_of = |value| bits.of(value) & ((1 << of_group) - 1);
-                rows.sort(0, bucket_of, count, SortedRows { starts, values, places }, heartbeat);
+                let in_group = |code: &[u64]| bits.of(code[0]) & ((1 << of_group) - 1);
+                let in_buckets = SortedRows { starts, values, places };
+                rows.sort(0, in_group, count, in_buckets, heartbeat);
             }
         } else {
             let in_buckets = SortedRows { starts, values, places };
-            rows.sort(word, |value| bits.of(value), count, in_buckets, heartbeat);
+            rows.sort(word, bucket_of, count, in_buckets, heartbeat);
         }
         let rows_of = |starts: &[u32]| starts[1] - starts[0];
         self.largest = self.starts[..=buckets].windows(2).map(rows_of).max().unwrap_or(0) as usize;
@@ -223,7 +254,7 @@ pub(crate) mod tests {
             let bits = BitChoice::of_mask(mask);
             let rows = PlacedCodes { codes: CodeSlice::new(&codes, 2), places: None };
             let mut sorted = RowBuckets::default();
-            sorted.fill(rows, 1, &bits, &mut || {}).unwrap();
+            sorted.fill(rows, 1, None, &bits, &mut || {}).unwrap();
             let mut expected: Vec<(u64, u32)> = codes.chunks(2).map(|code| code[1]).zip(0..).collect();
             expected.sort_by_key(|&(value, _)| bits.of(value));
             assert!(

@@ -96,6 +96,7 @@ pub fn first_equals(codes: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) -> Resu
     table.fill(
         PlacedCodes { codes: CodeSlice::fingerprints(&folded), places: None },
         0,
+        None,
         &highest,
         heartbeat,
     )?;

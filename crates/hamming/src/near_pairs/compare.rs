@@ -2,7 +2,7 @@
 
 use super::plan::{BitSegment, JoinSides};
 use super::radii::CodeRadii;
-use crate::buckets::RowBuckets;
+use crate::buckets::{ComputedWord, RowBuckets};
 use crate::code::CodeSlice;
 use crate::kernel::{each_near, for_processors};
 use base::{Heartbeat, OutOfMemory, beat_every, grow, reserve};
@@ -27,9 +27,11 @@ impl SortedSides {
         segment: &BitSegment,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<(), OutOfMemory> {
-        self.left.fill(sides.left, segment.word, &segment.bits, heartbeat)?;
+        let parities_of = |code: &[u64]| segment.word_of(|word| code[word]);
+        let computed = segment.parities.as_ref().map(|_| &parities_of as ComputedWord<'_>);
+        self.left.fill(sides.left, segment.word, computed, &segment.bits, heartbeat)?;
         if let Some(rows) = sides.right {
-            self.right.fill(rows, segment.word, &segment.bits, heartbeat)?;
+            self.right.fill(rows, segment.word, computed, &segment.bits, heartbeat)?;
         }
         self.is_one = sides.right.is_none();
         self.flips = segment.flips()?;
@@ -236,19 +238,24 @@ for_processors! {
         let [left, right] = tables.inputs;
         let is_new = |(row, other): (u32, u32)| {
             let difference = tables.left.values[row as usize] ^ tables.right.values[other as usize];
-            let mut of_word = earlier.iter().filter(|segment| segment.word == tables.segment.word);
+            let mut of_word = earlier.iter().filter(|segment| segment.is_of(tables.segment.word));
             !of_word.any(|segment| segment.finds_difference(difference))
         };
         if left.width() == 1 {
             return hits.retain(|&hit| is_new(hit));
         }
+        // Rows may be near by the other codes, and rarely are by the one whose segments are used. If that has
+        // one word, they are, since `compare` has compared it.
+        let leading = radii.codes(left.width()).nth(radii.code_of(tables.segment.word));
+        let leading = leading.filter(|code| code.words.len() > 1);
         let mut count = 0;
         hits.retain(|&(row, other)| {
             count += 1;
             beat_every(CHECKED, count, heartbeat);
             let places = [tables.left.places[row as usize], tables.right.places[other as usize]];
             let codes = [left.get(places[0]), right.get(places[1])];
-            is_new((row, other))
+            leading.as_ref().is_none_or(|code| code.is_near(codes))
+                && is_new((row, other))
                 && radii.are_near(codes)
                 && !earlier.iter().any(|segment| segment.finds(codes))
                 && crowds.iter().all(|segment| segment.finds(codes))

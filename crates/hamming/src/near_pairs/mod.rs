@@ -30,6 +30,9 @@
 //! if these words are within the word's part of the radius, which is rare. A sample of pairs shows words that
 //! are nearly equal in many rows, as in perceptual hashes. They get a smaller part.
 //!
+//! The parities of the segments' bits are a further segment ([`parities`]). At large radii, it finds what the
+//! other segments would need more flips for.
+//!
 //! Bits that are equal in all rows do not belong to a segment. Rows that differ almost only outside a segment
 //! crowd together in few of its buckets. Two crowded buckets are joined by the same method, with segments of
 //! the bits in which their rows differ.
@@ -52,6 +55,7 @@
 mod blocks;
 mod compare;
 mod pair_division;
+mod parities;
 mod plan;
 mod plan_search;
 mod portions;
@@ -284,7 +288,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         let sides =
             JoinSides { left: placed(&of_left, left), right: (!is_one).then(|| placed(&of_right, right)) };
         let differences = sides.differences()?;
-        if self.earlier.iter().any(|segment| segment.finds_difference(differences.varying[segment.word])) {
+        if self.earlier.iter().any(|segment| segment.finds_all(&differences.varying)) {
             return Ok(true);
         }
         let plan = JoinPlan::of_size(&size, &differences, self.radii)?;

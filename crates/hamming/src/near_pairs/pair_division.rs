@@ -6,6 +6,10 @@
 //! each pair that the pass reports are in the same part. The rows of a part are sorted into buckets by the
 //! other bits of the segment.
 //!
+//! If the bits are parities, the two codes do not agree in one of the groups, but differ in it as the center
+//! says. There is a bit in which they then differ. Before a part is chosen, all bits of the code that has
+//! this bit are changed as the center says, after which the codes agree.
+//!
 //! Guarantee: every pair is reported exactly once, in the first pass that finds it.
 //!
 //! Cost: `radius + 1` passes through all codes. There are as many comparisons as without a division.
@@ -27,8 +31,10 @@ pub struct PairDivision {
 
 /// The bits by which a pass divides codes. They are folded to fewer bits.
 struct PassDivision {
-    word: usize,
     group: BitChoice,
+    /// A further bit, in which the two codes of each pair differ; 0 if they agree in all bits, as they do
+    /// unless the bits are parities. If a code has it, its bits are changed to those of the other code.
+    turn: u64,
     /// The number of bits of a part's number.
     bits: u32,
     /// The first shift by which bits are folded: `bits`, doubled while it is below the number of the group's
@@ -58,6 +64,15 @@ impl PairDivision {
         let size = JoinSize { divided: bits, ..of_rows };
         let radii = radii.into();
         let plan = JoinPlan::of_size(&size, &differences, &radii)?;
+        Self::of_plan(&plan, radii, [bits, widest])
+    }
+
+    /// Divides codes by the segments of a plan.
+    pub(super) fn of_plan(
+        plan: &JoinPlan,
+        radii: CodeRadii,
+        [bits, widest]: [u32; 2],
+    ) -> Result<Option<Self>, OutOfMemory> {
         let mut division = Self { radii, widest, segments: Vec::new(), divisions: Vec::new() };
         for segment in &plan.segments {
             if segment.bits.mask == 0 {
@@ -77,19 +92,20 @@ impl PairDivision {
         for number in 0..groups {
             let group = lowest(rest, all / groups + u32::from(number < all % groups));
             rest &= !group;
-            let bits = bits.min(group.count_ones());
+            let turn = lowest(group & segment.center, 1);
+            let folded = group & !turn;
+            let bits = bits.min(folded.count_ones());
             // Bits that are not sorted by follow from the number of the part and the other bits of the group.
-            let sorted_by = BitChoice::of_mask(segment.bits.mask & !lowest(group, bits));
+            let sorted_by = BitChoice::of_mask(segment.bits.mask & !lowest(folded, bits));
             let mut of_pass = Vec::new();
             differing.iter().try_for_each(|&earlier| push(&mut of_pass, earlier))?;
             let pass = BitSegment { bits: sorted_by, equal: group, differing: of_pass, ..segment.clone() };
             push(&mut self.segments, pass)?;
             let mut shift = bits;
-            while shift > 0 && 2 * shift < group.count_ones() {
+            while shift > 0 && 2 * shift < folded.count_ones() {
                 shift *= 2;
             }
-            let group_bits = BitChoice::of_mask(group);
-            let divided = PassDivision { word: segment.word, group: group_bits, bits, shift };
+            let divided = PassDivision { group: BitChoice::of_mask(folded), turn, bits, shift };
             push(&mut self.divisions, divided)?;
             push(&mut differing, group)?;
         }
@@ -111,9 +127,12 @@ impl PairDivision {
     /// The part of a code.
     #[inline]
     pub fn part(&self, pass: usize, code: &[u64]) -> usize {
-        let &PassDivision { word, ref group, bits, mut shift } = &self.divisions[pass];
+        let &PassDivision { ref group, turn, bits, mut shift } = &self.divisions[pass];
+        let segment = &self.segments[pass];
+        let word = segment.word_of(|word| code[word]);
+        let turned = if word & turn == 0 { word } else { word ^ segment.center };
         // Folds the bits by XOR to `bits` bits: first in half, then the half in half, and so on.
-        let mut folded = group.of(code[word]);
+        let mut folded = group.of(turned);
         while shift >= bits.max(1) {
             folded ^= folded >> shift;
             shift /= 2;

@@ -1,7 +1,7 @@
 //! Plans: the segments of bits that find all pairs, and their cost.
 
 use super::radii::CodeRadius;
-use crate::buckets::{BitChoice, PlacedCodes};
+use crate::buckets::{BitChoice, Parities, PlacedCodes};
 use crate::code::{CodeSlice, volume};
 use crate::hash::scattered;
 use base::{OutOfMemory, collect, push};
@@ -128,6 +128,17 @@ impl RowDifferences {
         Ok(Self { varying: self.varying.clone(), sampled })
     }
 
+    /// The fraction of the pairs that a segment compares, which is at least `scattered`.
+    fn compared(&self, segment: &BitSegment, scattered: f64) -> f64 {
+        if segment.parities.is_none() {
+            return self.fraction(segment.word, segment.bits.mask, segment.threshold, scattered);
+        }
+        let Some(pairs) = self.sampled.first().map(Vec::len) else { return scattered };
+        let is_compared = |&pair: &usize| segment.has_near(segment.word_of(|word| self.sampled[word][pair]));
+        let near = (0..pairs).filter(is_compared).count();
+        f64::max(scattered, near as f64 / pairs.max(1) as f64)
+    }
+
     /// The cost of comparing the whole codes of rows whose words are within the limit. It is 0 for codes of
     /// one word, which was compared before.
     fn cost_of_checks(&self, size: &JoinSize, word: usize, limit: u32) -> f64 {
@@ -200,8 +211,13 @@ pub(super) fn cost_of_segment(
 /// The bits of a word by which rows are sorted into buckets, and how many of these bits may differ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct BitSegment {
+    /// The word by which rows are compared, and which has the bits if they are not parities.
     pub(super) word: usize,
+    /// How the bits are computed, if they are parities of bits of all words.
+    pub(super) parities: Option<Parities>,
     pub(super) bits: BitChoice,
+    /// The difference from which differing bits are counted: 0 unless the bits are parities.
+    pub(super) center: u64,
     pub(super) threshold: u32,
     /// How many bits of the whole word may differ.
     pub(super) limit: u32,
@@ -213,34 +229,70 @@ pub(super) struct BitSegment {
 
 impl BitSegment {
     fn new(word: usize, mask: u64, threshold: u32, limit: u32) -> Self {
-        let bits = BitChoice::of_mask(mask);
-        Self { word, bits, threshold, limit, equal: 0, differing: Vec::new() }
+        Self {
+            word,
+            parities: None,
+            bits: BitChoice::of_mask(mask),
+            center: 0,
+            threshold,
+            limit,
+            equal: 0,
+            differing: Vec::new(),
+        }
+    }
+
+    /// The word that has the bits of the segment, for a code with these words.
+    #[inline]
+    pub(super) fn word_of(&self, code: impl Fn(usize) -> u64) -> u64 {
+        match &self.parities {
+            None => code(self.word),
+            Some(parities) => parities.of(code),
+        }
     }
 
     /// Whether the segment finds these two codes if they are near.
     #[inline(always)]
     pub(super) fn finds(&self, [a, b]: [&[u64]; 2]) -> bool {
-        self.finds_difference(a[self.word] ^ b[self.word])
+        let difference = |word: usize| a[word] ^ b[word];
+        self.has_near(self.word_of(difference)) && difference(self.word).count_ones() <= self.limit
     }
 
-    /// Whether the segment finds near codes whose words differ in these bits.
+    /// Whether the bits are bits of this word.
+    #[inline(always)]
+    pub(super) fn is_of(&self, word: usize) -> bool {
+        self.word == word && self.parities.is_none()
+    }
+
+    /// Whether the segment finds near codes whose words differ in these bits. Its bits must be bits of its
+    /// word.
     #[inline(always)]
     pub(super) fn finds_difference(&self, difference: u64) -> bool {
+        debug_assert!(self.parities.is_none(), "parities do not follow from one word");
         self.has_near(difference) && difference.count_ones() <= self.limit
+    }
+
+    /// Whether the segment finds all near codes, if no two codes differ in other bits of their words than
+    /// these.
+    pub(super) fn finds_all(&self, varying: &[u64]) -> bool {
+        self.parities.is_none() && self.finds_difference(varying[self.word])
     }
 
     /// Whether the segment finds two words that differ in these bits, if they are within its limit.
     #[inline(always)]
     pub(super) fn has_near(&self, difference: u64) -> bool {
-        (difference & self.bits.mask).count_ones() <= self.threshold && difference & self.equal == 0
+        let counted = difference ^ self.center;
+        (counted & self.bits.mask).count_ones() <= self.threshold && counted & self.equal == 0
     }
 
     /// The differences (XOR) between the numbers of two buckets that are compared.
     pub(super) fn flips(&self) -> Result<Vec<u32>, OutOfMemory> {
+        let center = self.bits.of(self.center);
         let equal = self.bits.of(self.equal);
-        let is_new = |flip: u32| self.differing.iter().all(|&bits| flip & self.bits.of(bits) != 0);
-        let is_compared =
-            |&flip: &u32| flip.count_ones() <= self.threshold && flip & equal == 0 && is_new(flip);
+        let is_new = |counted: u32| self.differing.iter().all(|&bits| counted & self.bits.of(bits) != 0);
+        let is_compared = |&flip: &u32| {
+            let counted = flip ^ center;
+            counted.count_ones() <= self.threshold && counted & equal == 0 && is_new(counted)
+        };
         let mut flips = Vec::new();
         for flip in (0..self.bits.buckets()).filter(is_compared) {
             push(&mut flips, flip)?;
@@ -256,20 +308,19 @@ impl BitSegment {
 
     /// The fraction of the pairs that the segment finds although their rows are not scattered.
     pub(super) fn crowd(&self, differences: &RowDifferences) -> f64 {
-        differences.fraction(self.word, self.bits.mask, self.threshold, 0.0)
+        differences.compared(self, 0.0)
     }
 
     /// The cost of finding pairs by this segment, in comparisons of words.
     fn cost(&self, size: &JoinSize, differences: &RowDifferences) -> f64 {
-        let BitSegment { word, ref bits, threshold, .. } = *self;
-        cost_of_segment(size, bits.mask.count_ones(), threshold, |scattered| {
-            differences.fraction(word, bits.mask, threshold, scattered)
+        cost_of_segment(size, self.bits.mask.count_ones(), self.threshold, |scattered| {
+            differences.compared(self, scattered)
         })
     }
 }
 
 /// Segments that together find all pairs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct JoinPlan {
     pub(super) segments: Vec<BitSegment>,
 }
@@ -366,8 +417,9 @@ pub(super) mod tests {
             let difference: Vec<u64> = words.iter().map(|(varying, mask)| varying & mask & mask >> 3 & mask >> 7).collect();
             let radius = difference.iter().map(|word| word.count_ones()).sum();
             let size = JoinSize { rows, left: rows, pairs: rows * rows / 2.0, widest, divided: 0 };
-            if let Some(plan) = PlanSearch::new(&size, &even(&varying)).plan(0..varying.len(), radius) {
-                prop_assert!(plan.segments.iter().any(|segment| segment.finds_difference(difference[segment.word])));
+            let nothing = vec![0; varying.len()];
+            for plan in PlanSearch::new(&size, &even(&varying)).plans(0..varying.len(), radius).iter().flatten() {
+                prop_assert!(plan.segments.iter().any(|segment| segment.finds([&difference, &nothing])));
             }
         }
     }

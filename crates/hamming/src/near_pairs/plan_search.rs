@@ -17,6 +17,11 @@ use std::ops::Range;
 /// A join that costs at most this, in comparisons of words, is not planned: all rows are compared with all.
 /// These are some dozens of rows with wide codes, or some hundreds of fingerprints.
 const SMALL_JOIN: f64 = (1 << 17) as f64;
+/// The farthest that the parities of the segments may reach. With more flips, they would find too many pairs.
+const MOST_OF_PARITIES: u32 = 6;
+/// Parities are used if the plan then costs at most this fraction. With them, the limits of words are
+/// larger, and more whole codes are read.
+const PARITIES_PAY: f64 = 0.8;
 /// The most segments that a word is cut into.
 const MAX_SEGMENTS: u32 = u64::BITS / 2;
 
@@ -55,9 +60,9 @@ impl JoinPlan {
             (plan, cost)
         };
         let all = with_cost(Self::one_bucket(code.words.start, code.radius));
-        let segments =
-            PlanSearch::new(size, differences).plan(code.words.clone(), code.radius).map(with_cost);
-        segments.filter(|plan| plan.1 < all.1).unwrap_or(all)
+        let plans = PlanSearch::new(size, differences).plans(code.words.clone(), code.radius);
+        let cheapest = plans.into_iter().flatten().map(with_cost).min_by(|a, b| a.1.total_cmp(&b.1));
+        cheapest.filter(|plan| plan.1 < all.1).unwrap_or(all)
     }
 
     /// For each of several codes, the plan that leaves its crowds to the other codes, with its cost: that of
@@ -111,6 +116,51 @@ struct WordCut {
     within: f64,
 }
 
+/// How far the words of a code reach.
+#[derive(Clone)]
+struct WordReaches {
+    /// The first word.
+    first: usize,
+    reaches: Vec<u32>,
+    /// For each word, the cost of its segments with this reach.
+    costs: Vec<f64>,
+    /// The same, if it reaches one bit farther.
+    next: Vec<f64>,
+}
+
+impl WordReaches {
+    /// Words that have got no bits yet.
+    fn new(search: &mut PlanSearch<'_>, words: Range<usize>) -> Self {
+        Self {
+            first: words.start,
+            // Bounded: some numbers for each word of a code.
+            reaches: vec![0; words.len()],
+            costs: vec![0.0; words.len()], // Bounded: a number for each word of a code.
+            next: words.map(|word| search.cost(word, 1)).collect(),
+        }
+    }
+
+    /// The words that have got bits, with their reaches.
+    fn used(&self) -> impl Iterator<Item = (usize, u32)> {
+        (self.first..).zip(self.reaches.iter().copied()).filter(|&(_, reach)| reach > 0)
+    }
+
+    fn cost(&self) -> f64 {
+        self.costs.iter().sum()
+    }
+
+    /// Gives a bit to the word where it costs least. Returns whether a word has had such a bit.
+    fn add_bit(&mut self, search: &mut PlanSearch<'_>) -> bool {
+        let more = |&number: &usize| self.next[number] - self.costs[number];
+        let cheapest = (0..self.next.len()).min_by(|a, b| more(a).total_cmp(&more(b)));
+        let Some(number) = cheapest.filter(|&number| self.next[number].is_finite()) else { return false };
+        self.reaches[number] += 1;
+        self.costs[number] = self.next[number];
+        self.next[number] = search.cost(self.first + number, self.reaches[number] + 1);
+        true
+    }
+}
+
 /// The state of a search for a plan.
 pub(super) struct PlanSearch<'a> {
     size: &'a JoinSize,
@@ -129,38 +179,71 @@ impl<'a> PlanSearch<'a> {
         Self { size, differences, cuts, samples }
     }
 
-    /// The cheapest segments of some words that find all pairs within a radius.
+    /// The cheapest segments of some words that find all pairs within a radius: without the parities of the
+    /// segments, and with them, if that may cost less.
     ///
     /// Distributes the radius bit by bit: the next bit goes to the word where it costs least. The number of
     /// bits that a word has got is its **reach**: the word finds the pairs that differ in fewer of its bits.
     /// The reaches add up to `radius + 1`, so each near pair is found by some word. A word that is nearly
-    /// equal in many rows gets few bits or none, because it would find many pairs that are not near.
+    /// equal in many rows gets few bits or none, because it would find many pairs that are not near. The
+    /// parities may reach the last bits instead.
     ///
-    /// `None` if the words have too few bits to separate rows.
-    pub(super) fn plan(&mut self, words: Range<usize>, radius: u32) -> Option<JoinPlan> {
+    /// Without parities there is no plan if the words have too few bits to separate rows.
+    pub(super) fn plans(&mut self, words: Range<usize>, radius: u32) -> [Option<JoinPlan>; 2] {
         if words.len() == 1 {
-            return self.segments(words.start, radius.checked_add(1)?);
+            return [radius.checked_add(1).and_then(|reach| self.segments(words.start, reach)), None];
         }
-        // Bounded: some numbers for each word of a code.
-        let mut reaches = vec![0; words.len()];
-        let mut costs = vec![0.0; words.len()]; // Bounded: a number for each word of a code.
-        let mut next: Vec<f64> = words.clone().map(|word| self.cost(word, 1)).collect();
-        for _ in 0..=radius {
-            let step = |number: usize| next[number] - costs[number];
-            let number = (0..words.len()).min_by(|&a, &b| step(a).total_cmp(&step(b)))?;
-            if next[number].is_infinite() {
-                return None;
+        let mut division = WordReaches::new(self, words.clone());
+        let mut with_parities: Option<(f64, u32, WordReaches)> = None;
+        for reach in 0..=radius {
+            let more = (radius - reach).saturating_add(1);
+            if more <= MOST_OF_PARITIES {
+                let cost = division.cost() + self.cost_of_parities(&division, more);
+                if with_parities.as_ref().is_none_or(|&(least, ..)| cost < least) {
+                    with_parities = Some((cost, more, division.clone()));
+                }
             }
-            reaches[number] += 1;
-            costs[number] = next[number];
-            next[number] = self.cost(words.start + number, reaches[number] + 1);
+            if !division.add_bit(self) {
+                break;
+            }
         }
+        let reaches_all = division.reaches.iter().sum::<u32>() > radius;
+        let plan = if reaches_all { self.plan_of(&division) } else { None };
+        let with_parities =
+            with_parities.filter(|&(cost, ..)| !reaches_all || cost < PARITIES_PAY * division.cost());
+        let with_parities = with_parities.and_then(|(_, more, division)| {
+            let rest = words.max_by_key(|&word| self.differences.varying[word].count_ones())?;
+            self.plan_of(&division)?.with_parities(rest, more)
+        });
+        let plans = [plan, with_parities];
+        debug_assert!(
+            plans.iter().flatten().all(|plan| plan.reach() == radius + 1),
+            "each near pair is found by some segment"
+        );
+        plans
+    }
+
+    /// The cheapest segments of words with these reaches.
+    fn plan_of(&mut self, words: &WordReaches) -> Option<JoinPlan> {
         let mut plan = JoinPlan::default();
-        for (word, &reach) in words.zip(&reaches).filter(|(_, reach)| **reach > 0) {
+        for (word, reach) in words.used() {
             plan.segments.extend(self.segments(word, reach)?.segments);
         }
-        debug_assert_eq!(plan.reach(), radius + 1, "each near pair is found by some segment");
         Some(plan)
+    }
+
+    /// The cost of finding pairs by the parities of the segments of words with these reaches, if the parities
+    /// reach `more` bits. It is infinite if there are too few segments, or too many.
+    fn cost_of_parities(&mut self, words: &WordReaches, more: u32) -> f64 {
+        let mut segments = 0;
+        for (word, reach) in words.used() {
+            let varying = self.differences.varying[word].count_ones();
+            segments += self.cut(varying, reach).map_or(0, |cut| cut.count.min(reach));
+        }
+        if segments < more || segments > self.size.widest {
+            return f64::INFINITY;
+        }
+        cost_of_segment(self.size, segments, more - 1, |scattered| scattered)
     }
 
     /// The cheapest segments of a word.
@@ -288,8 +371,8 @@ mod tests {
         let size = JoinSize { rows: 2e5, left: 1e5, pairs: 1e10, widest: MAX_SEGMENT_BITS, divided: 0 };
         for bits in [1, 5, 22, 23, 64] {
             let differences = even(&[lowest(u64::MAX, bits)]);
-            let plan = |radius| PlanSearch::new(&size, &differences).plan(0..1, radius);
-            assert!(plan(bits - 1).is_some() && plan(bits).is_none(), "{bits} bits");
+            let plans = |radius| PlanSearch::new(&size, &differences).plans(0..1, radius);
+            assert!(plans(bits - 1)[0].is_some() && plans(bits) == [None, None], "{bits} bits");
         }
     }
 

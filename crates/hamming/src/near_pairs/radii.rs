@@ -22,6 +22,14 @@ pub(super) struct CodeRadius {
     pub(super) radius: u32,
 }
 
+impl CodeRadius {
+    /// Whether this code of two rows is near.
+    #[inline(always)]
+    pub(super) fn is_near(&self, [a, b]: [&[u64]; 2]) -> bool {
+        distance_of_words(&a[self.words.clone()], &b[self.words.clone()]) <= self.radius
+    }
+}
+
 /// The radius of rows with one code.
 impl From<u32> for CodeRadii {
     fn from(radius: u32) -> Self {
@@ -61,9 +69,6 @@ impl CodeRadii {
     /// Whether the codes of two rows are near.
     #[inline(always)]
     pub(super) fn are_near(&self, [a, b]: [&[u64]; 2]) -> bool {
-        self.codes(a.len()).all(|code| {
-            let distance = distance_of_words(&a[code.words.clone()], &b[code.words]);
-            distance <= code.radius
-        })
+        self.codes(a.len()).all(|code| code.is_near([a, b]))
     }
 }

@@ -28,7 +28,7 @@ fn push(pairs: &mut Vec<(u32, u32)>, a: u32, b: u32) -> Result<(), OutOfMemory> 
 }
 
 /// The pairs of all portions. None has more pairs than there is room for, unless one code has that many.
-fn portions(mut search: PairSearch, codes: [CodeSlice<'_>; 2], room: usize) -> Vec<(u32, u32)> {
+pub(crate) fn portions(mut search: PairSearch, codes: [CodeSlice<'_>; 2], room: usize) -> Vec<(u32, u32)> {
     let mut all = Vec::new();
     loop {
         let before = all.len();
@@ -283,6 +283,23 @@ proptest! {
             .collect();
         prop_assert_eq!(pairs, expected);
     }
+}
+
+/// The pairs of a side with itself that a division finds, part by part.
+pub(crate) fn pairs_of_division(division: &PairDivision, codes: CodeSlice<'_>) -> Vec<(u32, u32)> {
+    let mut pairs = Vec::new();
+    for pass in 0..division.passes() {
+        for part in 0..division.parts(pass) {
+            let is_in_part = |place: &u32| division.part(pass, codes.get(*place)) == part;
+            let places: Vec<u32> = (0..codes.len() as u32).filter(is_in_part).collect();
+            let of_part = codes.gather(places.iter().copied(), places.len()).unwrap();
+            let sides = JoinSides::among(CodeSlice::new(&of_part, codes.width()));
+            let mut add = |a: u32, b: u32| push(&mut pairs, places[a as usize], places[b as usize]);
+            division.search(pass).unwrap().all(sides, &mut || (), &mut add).unwrap();
+        }
+    }
+    pairs.sort_unstable();
+    pairs
 }
 
 /// Divisions are planned for codes with any number of varying bits, and for any memory.
