@@ -9,9 +9,11 @@
 //! estimate of the similarity J. Its variance is at most J(1 - J)/n for n bins. Cost: linear time for any
 //! number of bins.
 
-use super::{EMPTY, LENGTH, MAX_VALUES, MinHasher};
+use super::copier::Copier;
+use super::keys::EMPTY;
+use super::{LENGTH, MAX_VALUES, MinHasher};
 use crate::features::Scheme;
-use crate::hash::{GOLDEN_RATIO, mix};
+use crate::hash::mix;
 use crate::sketch::rarity::FeatureWeights;
 use base::{Heartbeat, Limit, Problem, collect};
 use std::borrow::Cow;
@@ -30,7 +32,7 @@ impl MinHasher {
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
-        self.collect(text, bins, scheme, heartbeat, |least, features| lower_all(features, least))
+        self.collect(text, bins, scheme, heartbeat, Copier::lower_all)
     }
 
     /// The signature of a text in which each feature counts as many times as it weighs; `None` if no feature
@@ -42,76 +44,12 @@ impl MinHasher {
         weights: &FeatureWeights<'_>,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Option<Vec<i32>>, Problem> {
-        let lower = |least: &mut [u32], features: &[u64]| lower_by_weight(least, features, weights);
-        self.collect(text, bins, weights.scheme, heartbeat, lower)
+        self.copier.begin();
+        let scheme = weights.scheme;
+        self.collect(text, bins, scheme, heartbeat, |copier, least, features| {
+            copier.lower_by_weight(least, features, weights)
+        })
     }
-}
-
-/// The number of copies of a feature that are made together. The features of few corpora weigh more.
-const COPIES: usize = 32;
-/// The room for the copies of consecutive features, before they are hashed.
-const ROOM: usize = 1024;
-/// The number of features that are hashed together.
-const GROUP: usize = 16;
-
-/// Lowers the values of the bins of as many copies of each feature as it weighs: the feature itself, and its
-/// sums with multiples of [`GOLDEN_RATIO`].
-///
-/// All copies of consecutive features are hashed in one loop, whose length does not depend on weights, and
-/// which AVX2 and AVX-512 execute for four or eight of them at a time.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn lower_by_weight(least: &mut [u32], features: &[u64], weights: &FeatureWeights<'_>) {
-    let mut copies = [0; ROOM];
-    let mut count = 0;
-    for &feature in features {
-        let weight = usize::from(weights.of(feature));
-        for first in (0..weight).step_by(COPIES) {
-            if count > ROOM - COPIES {
-                lower_all(&copies[..count], least);
-                count = 0;
-            }
-            for (number, copy) in (first as u64..).zip(&mut copies[count..][..COPIES]) {
-                *copy = feature.wrapping_add(GOLDEN_RATIO.wrapping_mul(number));
-            }
-            // Copies beyond the weight are overwritten by those of the next feature.
-            count += COPIES.min(weight - first);
-        }
-    }
-    lower_all(&copies[..count], least);
-}
-
-/// Lowers the values of the bins of these features.
-#[inline(always)]
-fn lower_all(features: &[u64], least: &mut [u32]) {
-    let bins = least.len() as u32;
-    let (groups, rest) = features.as_chunks::<GROUP>();
-    for group in groups {
-        let mut bins_and_keys = [0; GROUP];
-        for (entry, &feature) in bins_and_keys.iter_mut().zip(group) {
-            *entry = bin_and_key(feature, bins);
-        }
-        bins_and_keys.iter().for_each(|&bin_and_key| lower(bin_and_key, least));
-    }
-    rest.iter().for_each(|&feature| lower(bin_and_key(feature, bins), least));
-}
-
-const LOWER_HALF: u64 = u32::MAX as u64;
-
-/// The bin of a feature among so many, in the upper half, and its key, in the lower half.
-#[inline(always)]
-fn bin_and_key(feature: u64, bins: u32) -> u64 {
-    let mixed = mix(feature);
-    let bin = (mixed >> 32) * u64::from(bins);
-    let key = (mixed & LOWER_HALF).min(u64::from(EMPTY - 1));
-    bin & !LOWER_HALF | key
-}
-
-/// Lowers the value of a bin to the key, if the key is less. Most features lower nothing. The store is
-/// unconditional, since no store has to wait for another one.
-#[inline(always)]
-fn lower(bin_and_key: u64, least: &mut [u32]) {
-    let value = &mut least[(bin_and_key >> 32) as usize];
-    *value = (bin_and_key as u32).min(*value);
 }
 
 /// The signature, with values in empty bins.
@@ -227,25 +165,6 @@ mod tests {
         }
     }
 
-    /// The greatest key would mean an empty bin. This feature's hash has that key.
-    #[test]
-    fn no_feature_leaves_its_bin_empty() {
-        let feature = 0xc348_c88e_b271_b06f;
-        assert_eq!(mix(feature), u64::from(EMPTY));
-        let mut least = [EMPTY; 2];
-        lower(bin_and_key(feature, 2), &mut least);
-        assert_eq!(least, [EMPTY - 1, EMPTY]);
-    }
-
-    /// Weights in which a cell weighs what its number says, so that weights above [`COPIES`] occur, too.
-    fn weights(divisor: u8) -> Vec<u8> {
-        let mut bytes = b"weights1".to_vec();
-        bytes.extend(b"word:2");
-        bytes.resize(40, 0);
-        bytes.extend((0..1u32 << 15).map(|cell| cell as u8 / divisor));
-        bytes
-    }
-
     /// Texts of 10 words leave most of 128 bins empty, of 100 words a third, and of 1,000 words none.
     #[test]
     fn similarity_is_an_unbiased_estimate_of_resemblance() {
@@ -311,29 +230,6 @@ mod tests {
             };
             let expected: Vec<i32> = (0..number).map(least).collect();
             prop_assert_eq!(bins(&text(words.iter().copied()), number, "word:1"), Some(expected));
-        }
-
-        /// Tests the definition, with features and copies at the borders of groups, and weights of up to 255.
-        #[test]
-        fn copies_lower_the_bins_of_their_hashes(
-            features in prop::collection::vec(prop_oneof![any::<u64>(), 0..9u64], 0..200),
-            number in prop_oneof![Just(256usize), 1..300usize],
-            divisor in 1..=9u8,
-        ) {
-            let bytes = weights(divisor);
-            let weights = FeatureWeights::read(&bytes).unwrap();
-            let mut expected = vec![EMPTY; number];
-            for &feature in &features {
-                for copy in 0..u64::from(weights.of(feature)) {
-                    let hash = mix(feature.wrapping_add(copy.wrapping_mul(GOLDEN_RATIO)));
-                    let bin = (u128::from(hash >> 32) * number as u128) >> 32;
-                    let least = &mut expected[bin as usize];
-                    *least = (*least).min((hash as u32).min(EMPTY - 1));
-                }
-            }
-            let mut least = vec![EMPTY; number];
-            lower_by_weight(&mut least, &features, &weights);
-            prop_assert_eq!(least, expected);
         }
 
         #[test]

@@ -4,6 +4,8 @@
 //! [`signature`] uses them.
 
 mod bins;
+mod copier;
+mod keys;
 mod signature;
 
 pub use bins::BINS;
@@ -11,6 +13,8 @@ pub use signature::{bits, similarity};
 
 use crate::features::{Scheme, Shingler};
 use base::{Heartbeat, Limit, Problem, collect};
+use copier::Copier;
+use keys::{NO_KEY, value};
 use std::iter::repeat_n;
 
 /// The most values of a signature.
@@ -19,13 +23,12 @@ const MAX_VALUES: i64 = 4096;
 pub const BITS: Limit = Limit::new("bits", 1, MAX_VALUES);
 /// The number of values of a signature that a user passes.
 const LENGTH: Limit = Limit::new("length of signature", 0, MAX_VALUES);
-/// The value of an empty bin; -1 in SQL.
-const EMPTY: u32 = u32::MAX;
 
 /// Makes signatures, and reuses its memory for the next text.
 #[derive(Debug, Default)]
 pub struct MinHasher {
     shingler: Shingler,
+    copier: Copier,
 }
 
 impl MinHasher {
@@ -36,16 +39,18 @@ impl MinHasher {
         bins: usize,
         scheme: Scheme,
         heartbeat: &mut dyn Heartbeat,
-        mut lower: impl FnMut(&mut [u32], &[u64]),
+        mut lower: impl FnMut(&mut Copier, &mut [u64], &[u64]),
     ) -> Result<Option<Vec<i32>>, Problem> {
         let bins = BINS.of(bins)?;
-        let mut least = collect(repeat_n(EMPTY, bins), bins)?;
-        self.shingler.hash_features(text, scheme, &mut |features| {
+        let mut least = collect(repeat_n(NO_KEY, bins), bins)?;
+        let Self { shingler, copier } = self;
+        shingler.hash_features(text, scheme, &mut |features| {
             heartbeat.beat();
-            lower(&mut least, features);
+            lower(copier, &mut least, features);
         })?;
-        let any = least.iter().any(|&value| value != EMPTY);
-        Ok(any.then(|| least.into_iter().map(|value| value as i32).collect()))
+        let any = least.iter().any(|&key| key != NO_KEY);
+        let values = collect(least.into_iter().map(value), bins)?;
+        Ok(any.then_some(values))
     }
 }
 
