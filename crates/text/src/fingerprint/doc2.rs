@@ -76,9 +76,8 @@ impl LeastKeys {
 
     /// The key that decides each bit; `None` if there are no features.
     pub(crate) fn deciding(&self) -> Option<[u64; BINS]> {
-        let (bins, _) = self.0.as_chunks::<{ CELLS / BINS }>();
-        let mut deciding: [u64; BINS] =
-            std::array::from_fn(|bin| bins[bin].iter().copied().min().unwrap_or(EMPTY));
+        let mut deciding = [EMPTY; BINS];
+        find_least(&mut deciding, &self.0);
         if deciding.contains(&EMPTY) {
             let mut keys = [EMPTY; CELLS];
             let keys = self.keys(&mut keys);
@@ -106,6 +105,15 @@ impl LeastKeys {
     pub(crate) fn fingerprint(&self) -> Option<u64> {
         let bits = |bits, (bin, key): (usize, &u64)| bits | (mix(*key) >> bin & 1) << bin;
         self.deciding().map(|keys| keys.iter().enumerate().fold(0, bits))
+    }
+}
+
+/// Finds the least key of each bin. AVX2 and AVX-512 compare four or eight keys at a time.
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn find_least(deciding: &mut [u64; BINS], cells: &[u64; CELLS]) {
+    let (bins, _) = cells.as_chunks::<{ CELLS / BINS }>();
+    for (least, cells) in deciding.iter_mut().zip(bins) {
+        *least = cells.iter().fold(EMPTY, |least, &key| least.min(key));
     }
 }
 
