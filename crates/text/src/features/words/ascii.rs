@@ -69,6 +69,25 @@ impl<'a> Window<'a> {
         self.mask(SPACE).checked_ilog2().map(|last| last as usize)
     }
 
+    /// The window of a part of a run, in which an at sign is punctuation as any other.
+    #[inline(always)]
+    pub(super) fn of_part(part: &'a [u8], padded: &'a mut WindowBytes) -> Self {
+        let mut window = Self::new(part, padded);
+        let (sixteens, _) = window.bytes[..WINDOW].as_chunks();
+        let is_at = |&sixteen: &[u8; 16]| u8x16::new(sixteen).simd_eq(u8x16::splat(b'@')).to_bitmask();
+        let at = sixteens.iter().rev().fold(0, |mask, sixteen| mask << 16 | u64::from(is_at(sixteen)));
+        window.masks[usize::from(OTHER)] &= !at;
+        window.masks[usize::from(MID_EITHER)] &= !at;
+        window
+    }
+
+    /// The place of the last byte that no word contains, with no byte before it that is left to the caller.
+    pub(super) fn last_break(&self) -> Option<usize> {
+        let in_words = self.masks.iter().fold(0, |union, mask| union | mask) & !self.mask(SPACE);
+        let before_other = self.other() & self.other().wrapping_neg();
+        (!in_words & before_other.wrapping_sub(1)).checked_ilog2().map(|last| last as usize)
+    }
+
     /// The bytes whose runs are left to the caller.
     #[inline(always)]
     pub(super) fn other(&self) -> u64 {

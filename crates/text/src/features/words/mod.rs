@@ -247,11 +247,31 @@ impl Words {
         }
     }
 
-    /// Adds the words of a part of a run; in one pass, if no character depends on its neighbours.
+    /// Adds the words of a part of a run, in which no address is looked for; in one pass, if no character
+    /// depends on its neighbours.
     fn add_part(&mut self, part: &str, keep: Keep) {
-        if !part.is_empty() && self.run_machine(part, keep).is_none() {
-            self.add_unicode_run(part, keep);
+        let rest = match keep {
+            Keep::All => self.add_ascii::<false>(part),
+            Keep::Prose => self.add_ascii::<true>(part),
+        };
+        if !rest.is_empty() && self.run_machine(rest, keep).is_none() {
+            self.add_unicode_run(rest, keep);
         }
+    }
+
+    /// Adds words of a part of a run, if it is ASCII, by windows that end at punctuation between words.
+    /// Returns what is left of the part.
+    fn add_ascii<'a, const PROSE: bool>(&mut self, part: &'a str) -> &'a str {
+        let is_ascii = part.is_ascii();
+        let mut rest = part;
+        while !rest.is_empty() && is_ascii {
+            let mut padded = [0; _];
+            let window = Window::of_part(rest.as_bytes(), &mut padded);
+            let Some(end) = window.last_break() else { break };
+            window.add_words::<PROSE>(0..end, &mut self.text, &mut self.starts);
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        rest
     }
 
     fn run_machine(&mut self, text: &str, keep: Keep) -> Option<MachineOutcome> {
