@@ -170,6 +170,26 @@ proptest! {
     ) {
         assert_equal(&(" ".repeat(blanks) + &words.join(" ")));
     }
+
+    /// Runs in ASCII that are longer than a window, as in programs, with addresses and controls; some also have
+    /// a character beyond ASCII.
+    #[test]
+    fn long_runs_are_cut_at_punctuation(
+        parts in prop::collection::vec(
+            prop_oneof![
+                4 => "[a-zA-Z0-9]{1,40}",
+                4 => "[a-z0-9]{1,9}([_'.:,;@][a-zA-Z0-9]{1,9}){1,4}",
+                4 => "[!-/:-@\\[-`{-~]{1,3}",
+                1 => "[\x01-\x08\x7f]",
+                1 => "[(\"](www[.]a[.]b|http://c/d|me@x[.]y)[)\"]",
+                1 => "[0-9a-f]{15,17}",
+            ],
+            0..40,
+        ),
+        last in prop_oneof![3 => Just(""), 1 => Just("é"), 1 => Just("=\u{338}a")],
+    ) {
+        assert_equal(&(parts.concat() + last));
+    }
 }
 
 /// One or two sentences in many scripts, with digits, quotes, marks and full-width forms.
@@ -240,7 +260,7 @@ fn shingles_of_whole_texts() {
 #[test]
 fn runs_that_are_split() {
     let mut both = Both::default();
-    for text in TEXTS {
+    for text in TEXTS.into_iter().chain(["f(a_b.c,x[3]->d)*\"e\";x@y!10.5:z"]) {
         let run: String = text.split_ascii_whitespace().collect();
         for shift in 0..4 {
             let mut long = "x".repeat(shift);
