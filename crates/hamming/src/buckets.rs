@@ -153,7 +153,7 @@ impl RowBuckets {
         self.starts[bucket] as usize..self.starts[bucket + 1] as usize
     }
 
-    /// The bucket of the row at this index.
+    /// The bucket of the row at this index, found by a binary search.
     pub(crate) fn bucket_at(&self, index: usize) -> u32 {
         let begun = self.starts.partition_point(|&start| start as usize <= index) as u32;
         debug_assert!(self.range(begun - 1).contains(&index), "the last bucket that has begun is not empty");

@@ -125,8 +125,11 @@ impl PairSearch {
     ) -> Result<bool, F::Stop> {
         let tables = sorted.tables(segment, join.inputs);
         let reported = join.earlier.len();
-        while self.next < tables.left.values.len() {
-            let bucket = tables.left.bucket_at(self.next);
+        while let Some(&value) = tables.left.values.get(self.next) {
+            let bucket = match segment.parities {
+                None => segment.bits.of(value),
+                Some(_) => tables.left.bucket_at(self.next),
+            };
             let end = tables.left.range(bucket).end.min(self.next.saturating_add(self.step));
             let rows = self.next..end;
             let taken = join.sink.taken;
