@@ -14,7 +14,7 @@
 //!
 //! Cost: `radius + 1` passes through all codes. There are as many comparisons as without a division.
 
-use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, lowest};
+use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, groups_of, lowest};
 use super::{CodeRadii, CodeSlice, PairSearch};
 use crate::buckets::BitChoice;
 use base::{OutOfMemory, collect, push};
@@ -85,13 +85,8 @@ impl PairDivision {
 
     /// Adds a pass for each group of bits of a segment. The segment must have more bits than flips.
     fn add_passes(&mut self, segment: &BitSegment, bits: u32) -> Result<(), OutOfMemory> {
-        let groups = segment.threshold + 1;
-        let all = segment.bits.mask.count_ones();
-        let mut rest = segment.bits.mask;
         let mut differing = Vec::new();
-        for number in 0..groups {
-            let group = lowest(rest, all / groups + u32::from(number < all % groups));
-            rest &= !group;
+        for group in groups_of(segment.bits.mask, segment.threshold + 1) {
             let turn = lowest(group & segment.center, 1);
             let folded = group & !turn;
             let bits = bits.min(folded.count_ones());
@@ -109,8 +104,16 @@ impl PairDivision {
             push(&mut self.divisions, divided)?;
             push(&mut differing, group)?;
         }
-        debug_assert_eq!(rest, 0, "each bit of a segment is in one of its groups");
+        debug_assert_eq!(
+            differing.iter().fold(0, |all, group| all ^ group),
+            segment.bits.mask,
+            "each bit of a segment is in one of its groups"
+        );
         debug_assert!(differing.iter().all(|&group| group != 0), "a group divides codes");
+        debug_assert!(
+            segment.alone.iter().all(|set| differing.iter().any(|group| group & set == 0)),
+            "two codes agree in a group"
+        );
         Ok(())
     }
 

@@ -17,17 +17,21 @@
 //! Rows are first compared by a word, within a limit. Without parities, it is one less than the reach of the
 //! word's segments. With parities, a segment also has to find pairs that differ in more bits of its word. The
 //! limit of a word with reach `r` is `r - 1 + farther`, where `farther` is the number of the word's segments,
-//! or what the parities reach, if that is less. So if the word does not find a pair,
+//! or the number of flips `f` of the parities, if that is less. So if the word does not find a pair,
 //!
 //! - all its segments are beyond their thresholds, and the codes differ in `r + n` bits of the word, or
-//! - the word is beyond its limit, and they differ in `r + farther` bits, which is as many, or as many as
-//!   parities have to add.
+//! - the word is beyond its limit, and they differ in `r + farther` bits, which are as many, or `r + f`.
 //!
-//! A near pair that no word finds thus differs in at least `r` bits of each word, and within the radius in at
-//! most as many bits more as the parities reach, less one. That is the limit for the parities: they only have
-//! to find what is left, and therefore come last.
+//! Let no word find a near pair. The radius allows for `f` bits more than the words reach. If the codes differ
+//! in `r + f` bits of a word, they differ in exactly `r` bits of each of the other words, which are within
+//! their limits. So no parity of the other words differs from the center; those of this word may differ
+//! **alone**, however many they are. Otherwise, `f` parities differ from it, or fewer. The segment of the
+//! parities finds both, and comes last. It needs no smaller limit than the radius leaves to its word.
+//!
+//! If `f` is 0, or if rows that memory has no room for could not be divided
+//! ([`PairDivision`](super::PairDivision)), no word may differ alone, and `farther` is up to `f + 1`.
 
-use super::plan::{BitSegment, JoinPlan, MAX_SEGMENT_BITS};
+use super::plan::{BitSegment, JoinPlan, MAX_SEGMENT_BITS, groups_of};
 use crate::buckets::{BitChoice, Parities};
 
 impl JoinPlan {
@@ -47,22 +51,45 @@ impl JoinPlan {
         let center = (0..)
             .zip(&self.segments)
             .fold(0, |center, (number, segment)| center | u64::from((segment.threshold + 1) % 2) << number);
+        let flips = more - 1;
+        let bits = (1 << count) - 1;
+        let mut alone = self.parities_of_words();
+        alone.retain(|of_word| of_word.count_ones() > flips);
+        // A pass of a divided join needs a group of bits in which the codes agree.
+        let leaves_a_group = |of_word: &u64| groups_of(bits, more).any(|group| group & of_word == 0);
+        let may_differ_alone = flips > 0 && alone.iter().all(leaves_a_group);
+        if !may_differ_alone {
+            alone.clear();
+        }
+        let farthest = if may_differ_alone { flips } else { more };
         for of_word in self.segments.chunk_by_mut(|a, b| a.word == b.word) {
-            let farther = more.min(of_word.len() as u32);
+            let farther = farthest.min(of_word.len() as u32);
             of_word.iter_mut().for_each(|segment| segment.limit += farther);
         }
         let parities = BitSegment {
             word,
             parities: Some(Parities { sets }),
-            bits: BitChoice::of_mask((1 << count) - 1),
+            bits: BitChoice::of_mask(bits),
             center,
-            threshold: more - 1,
-            limit: reach_of_word + more - 1,
+            threshold: flips,
+            alone,
+            limit: reach_of_word + flips,
             equal: 0,
             differing: Vec::new(),
         };
         self.segments.push(parities);
         Some(self)
+    }
+
+    /// For each word, the parities of its segments, as bits of the word that has all parities.
+    fn parities_of_words(&self) -> Vec<u64> {
+        let mut first = 0;
+        let of_words = self.segments.chunk_by(|a, b| a.word == b.word).map(|of_word| {
+            let bits = ((1 << of_word.len()) - 1) << first;
+            first += of_word.len();
+            bits
+        });
+        of_words.collect() // Bounded: a word for each word of a code.
     }
 }
 
@@ -95,7 +122,8 @@ mod tests {
     }
 
     /// Codes that are near the first of them, at the radius, and that most segments miss by one bit: they
-    /// differ in one bit more than the threshold of each segment, and some of the bits were moved.
+    /// differ in one bit more than the threshold of each segment, and some of the bits were moved. In half of
+    /// the codes, one word has all the other bits by which they differ, and bits were moved within this word.
     fn missed_codes(plan: &JoinPlan, width: usize, count: u64, moved: u64, seed: u64) -> Vec<u64> {
         let first: Vec<u64> = (0..width as u64).map(|word| scattered(seed ^ word)).collect();
         let mut codes = first.clone();
@@ -119,12 +147,14 @@ mod tests {
                 (0..=segment.threshold).for_each(|_| turn(&mut code, segment.word, segment.bits.mask, true));
             }
             let more = plan.reach() - others.map(|segment| segment.threshold + 1).sum::<u32>() - 1;
-            (0..more as usize).for_each(|bit| turn(&mut code, bit % width, u64::MAX, true));
+            let alone = (row % 2 == 0).then_some(row as usize / 2 % width);
+            (0..more as usize).for_each(|bit| turn(&mut code, alone.unwrap_or(bit % width), u64::MAX, true));
             for bit in 0..scattered(seed ^ row) % (moved + 1) {
-                let from = (scattered(row ^ bit) % width as u64) as usize;
+                let from = alone.unwrap_or((scattered(row ^ bit) % width as u64) as usize);
+                let to = alone.unwrap_or((row + bit) as usize % width);
                 if code[from] != first[from] {
                     turn(&mut code, from, u64::MAX, false);
-                    turn(&mut code, (row + bit) as usize % width, u64::MAX, true);
+                    turn(&mut code, to, u64::MAX, true);
                 }
             }
             codes.extend(code);

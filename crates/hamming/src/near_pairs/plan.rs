@@ -219,6 +219,8 @@ pub(super) struct BitSegment {
     /// The difference from which differing bits are counted: 0 unless the bits are parities.
     pub(super) center: u64,
     pub(super) threshold: u32,
+    /// Sets of bits that may all differ if no other bits do, although they are more than the threshold.
+    pub(super) alone: Vec<u64>,
     /// How many bits of the whole word may differ.
     pub(super) limit: u32,
     /// Bits that must be equal, since rows have been divided by them.
@@ -235,6 +237,7 @@ impl BitSegment {
             bits: BitChoice::of_mask(mask),
             center: 0,
             threshold,
+            alone: Vec::new(),
             limit,
             equal: 0,
             differing: Vec::new(),
@@ -281,7 +284,10 @@ impl BitSegment {
     #[inline(always)]
     pub(super) fn has_near(&self, difference: u64) -> bool {
         let counted = difference ^ self.center;
-        (counted & self.bits.mask).count_ones() <= self.threshold && counted & self.equal == 0
+        let chosen = counted & self.bits.mask;
+        let is_alone = |set: &u64| chosen & !set == 0;
+        let is_within = chosen.count_ones() <= self.threshold || self.alone.iter().any(is_alone);
+        is_within && counted & self.equal == 0
     }
 
     /// The differences (XOR) between the numbers of two buckets that are compared.
@@ -289,9 +295,11 @@ impl BitSegment {
         let center = self.bits.of(self.center);
         let equal = self.bits.of(self.equal);
         let is_new = |counted: u32| self.differing.iter().all(|&bits| counted & self.bits.of(bits) != 0);
+        let is_alone = |counted: u32| self.alone.iter().any(|&set| counted & !self.bits.of(set) == 0);
         let is_compared = |&flip: &u32| {
             let counted = flip ^ center;
-            counted.count_ones() <= self.threshold && counted & equal == 0 && is_new(counted)
+            let is_within = counted.count_ones() <= self.threshold || is_alone(counted);
+            is_within && counted & equal == 0 && is_new(counted)
         };
         let mut flips = Vec::new();
         for flip in (0..self.bits.buckets()).filter(is_compared) {
@@ -374,6 +382,16 @@ impl JoinPlan {
 /// The cost of comparing two whole codes. It is 0 for codes of one word, which was compared before.
 pub(super) fn cost_of_check(words: usize) -> f64 {
     if words == 1 { 0.0 } else { CODE_COST + WORD_COST * words as f64 }
+}
+
+/// Cuts the bits of a mask into groups of nearly equal size, the lowest bits first.
+pub(super) fn groups_of(mask: u64, count: u32) -> impl Iterator<Item = u64> {
+    let bits = mask.count_ones();
+    (0..count).scan(mask, move |rest, number| {
+        let group = lowest(*rest, length_of(number, bits, count));
+        *rest &= !group;
+        Some(group)
+    })
 }
 
 /// The `count` lowest bits of the mask.
