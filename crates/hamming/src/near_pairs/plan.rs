@@ -100,12 +100,12 @@ pub(super) struct RowDifferences {
 }
 
 impl RowDifferences {
-    /// The fraction of the pairs that differ in at most `limit` of these bits of a word. It is at least
-    /// `scattered`, the fraction for scattered rows, since a sample cannot show smaller fractions.
+    /// The fraction of the pairs that differ in at most `limit` of these bits of a word, where `scattered` is
+    /// the fraction for scattered rows.
     fn fraction(&self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
         let Some(sampled) = self.sampled.get(word) else { return scattered };
         let near = sampled.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
-        f64::max(scattered, near as f64 / sampled.len().max(1) as f64)
+        fraction_of_sample(near, sampled.len(), scattered)
     }
 
     /// The same for one of several codes, but sampled pairs that another code separates differ in all bits.
@@ -136,7 +136,7 @@ impl RowDifferences {
         let Some(pairs) = self.sampled.first().map(Vec::len) else { return scattered };
         let is_compared = |&pair: &usize| segment.has_near(segment.word_of(|word| self.sampled[word][pair]));
         let near = (0..pairs).filter(is_compared).count();
-        f64::max(scattered, near as f64 / pairs.max(1) as f64)
+        fraction_of_sample(near, pairs, scattered)
     }
 
     /// The cost of comparing the whole codes of rows whose words are within the limit. It is 0 for codes of
@@ -145,6 +145,16 @@ impl RowDifferences {
         let scattered = volume(self.varying[word].count_ones(), limit);
         size.pairs * self.fraction(word, u64::MAX, limit, scattered) * cost_of_check(self.varying.len())
     }
+}
+
+/// The fraction of all pairs, if so many of the sampled pairs were counted. It is `scattered`, the fraction for
+/// scattered rows, unless there are more of them than chance would explain: otherwise, the cheapest of many
+/// plans would be the one that chance favours, and a single pair of a row with itself, which samples of the
+/// same rows may have, would make plans for a large table several times as expensive.
+pub(super) fn fraction_of_sample(counted: usize, sampled: usize, scattered: f64) -> f64 {
+    let expected = scattered * sampled as f64;
+    let by_chance = expected + 4.0 * expected.max(1.0).sqrt();
+    if counted as f64 > by_chance { counted as f64 / sampled as f64 } else { scattered }
 }
 
 /// The size of a join: the rows of both sides, the rows on the left, the pairs of rows, and the most bits of

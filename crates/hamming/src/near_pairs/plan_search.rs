@@ -7,7 +7,7 @@
 
 use super::plan::{
     JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, cost_of_segment,
-    length_of, lowest, threshold_of,
+    fraction_of_sample, length_of, lowest, threshold_of,
 };
 use super::radii::{CodeRadii, CodeRadius};
 use crate::code::{CodeCutter, volume};
@@ -288,7 +288,7 @@ impl<'a> PlanSearch<'a> {
             known.len() - 1
         });
         let near = known[place].1[limit.min(u64::BITS) as usize];
-        f64::max(scattered, f64::from(near) / sampled.len().max(1) as f64)
+        fraction_of_sample(usize::from(near), sampled.len(), scattered)
     }
 
     /// The cheapest cut of a word with this number of varying bits and this reach, for scattered rows.
