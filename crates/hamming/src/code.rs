@@ -11,7 +11,7 @@
 //! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
-use base::{Heartbeat, Limit, OutOfMemory, Problem, ProblemKind, greatest_common_divisor, reserve};
+use base::{Limit, OutOfMemory, Problem, ProblemKind, greatest_common_divisor, reserve};
 
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
@@ -189,22 +189,6 @@ impl<'a> CodeSlice<'a> {
     /// The words of all codes, one behind the other.
     pub fn words(self) -> &'a [u64] {
         self.words
-    }
-
-    /// Joins the first `count` codes of several lists: the codes at a place follow each other.
-    pub fn joined(
-        lists: &[Self],
-        count: usize,
-        heartbeat: &mut dyn Heartbeat,
-    ) -> Result<Vec<u64>, OutOfMemory> {
-        let mut words = Vec::new();
-        let width = lists.iter().map(|list| list.width).sum();
-        reserve(&mut words, count.saturating_mul(width))?;
-        for place in 0..count as u32 {
-            heartbeat.beat();
-            lists.iter().for_each(|list| words.extend_from_slice(list.get(place)));
-        }
-        Ok(words)
     }
 
     /// Copies the codes at these `count` places.

@@ -2,7 +2,7 @@
 
 use crate::exec::rows::JoinSide;
 use crate::pg::code::CodeType;
-use crate::pg::code::list::CodeList;
+use crate::pg::code::list::CodeReader;
 use crate::pg::report::SqlError;
 use crate::pg::row_store::RowStore;
 use base::{Heartbeat, Limit, Problem};
@@ -41,19 +41,19 @@ impl ClusterForm {
     }
 
     fn rows(&self, keys: RowStore) -> JoinSide {
-        let mut rows = JoinSide::new(keys, true, self.types.iter().copied());
         // Bounded: as many codes as the function has.
-        rows.codes = self.types.iter().map(|&type_| CodeList::new(type_, 0)).collect();
-        rows
+        let readers = self.types.iter().map(|&type_| CodeReader::new(type_)).collect();
+        JoinSide::new(keys, true, readers)
     }
 
     /// The radii, each of which is at most the number of bits of a code.
     pub(super) fn radii(&self, rows: &JoinSide) -> Result<CodeRadii, SqlError> {
-        let radii = self.radii.iter().zip(&rows.codes).map(|(&ClusterRadius { bits, name, hint }, codes)| {
-            let most = codes.bits().map_or(i32::MAX.into(), i64::from);
-            let with_hint = |problem| Problem { hint: hint.map(str::to_owned), ..problem };
-            Limit::new(name, 0, most).of(bits).map_err(with_hint)
-        });
+        let radii =
+            self.radii.iter().zip(&rows.readers).map(|(&ClusterRadius { bits, name, hint }, reader)| {
+                let most = reader.bits().map_or(i32::MAX.into(), i64::from);
+                let with_hint = |problem| Problem { hint: hint.map(str::to_owned), ..problem };
+                Limit::new(name, 0, most).of(bits).map_err(with_hint)
+            });
         Ok(rows.radii(&radii.collect::<Result<Vec<u32>, Problem>>()?))
     }
 
@@ -63,7 +63,6 @@ impl ClusterForm {
         rows: &JoinSide,
         heartbeat: &mut dyn Heartbeat,
     ) -> Result<Vec<u32>, SqlError> {
-        let joined = rows.joined_codes()?;
-        Ok(keepers(rows.searched_codes(&joined), self.radii(rows)?, self.linkage, heartbeat)?)
+        Ok(keepers(rows.codes(), self.radii(rows)?, self.linkage, heartbeat)?)
     }
 }

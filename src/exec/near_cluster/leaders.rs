@@ -163,8 +163,7 @@ impl<'a> LeaderSearch<'a> {
 
     /// Decides the rows behind the block that are near one of its keepers. The others become the part.
     fn compare_later(&mut self, mut part: LeaderPart, block: &DecidedBlock) -> Result<LeaderState, SqlError> {
-        let joined = self.block.joined_codes()?;
-        let codes = self.block.searched_codes(&joined);
+        let codes = self.block.codes();
         let of_keepers = codes.gather(block.keepers.iter().copied(), block.keepers.len())?;
         let of_keepers = CodeSlice::new(&of_keepers, codes.width());
         let radii = self.form.radii(&self.block)?;
@@ -172,8 +171,7 @@ impl<'a> LeaderSearch<'a> {
         let format = self.block.format();
         part.rows.file.read_from(block.end)?;
         while part.rows.load(&mut self.later)? {
-            let joined = self.later.joined_codes()?;
-            let codes = [of_keepers, self.later.searched_codes(&joined)];
+            let codes = [of_keepers, self.later.codes()];
             let near = first_near(codes, radii.clone(), memory::widest_segment(), &mut check_for_interrupts)?;
             let open_before = open.count();
             let later = &self.later;

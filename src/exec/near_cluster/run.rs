@@ -153,8 +153,7 @@ fn in_files(
 impl RowsInFiles {
     /// These rows and those in memory, which are written and removed.
     fn with(mut self, rows: &mut JoinSide) -> Result<Self, SqlError> {
-        let joined = rows.joined_codes()?;
-        let firsts = first_equals(rows.searched_codes(&joined), &mut check_for_interrupts)?;
+        let firsts = first_equals(rows.codes(), &mut check_for_interrupts)?;
         let format = rows.format().without_columns();
         let mut place = 0;
         rows.each(|row, codes| {
@@ -171,7 +170,7 @@ impl RowsInFiles {
                 false => self.decisions.add(number, rows.number(rows.row(CodePlace(first)))),
             }
         })?;
-        self.open.summary.lengths = collect(rows.lengths(), rows.codes.len())?;
+        self.open.summary.lengths = collect(rows.lengths(), rows.readers.len())?;
         rows.remove_all();
         Ok(self)
     }

@@ -1,6 +1,7 @@
 //! The rows of both sides that are in memory and joined with each other.
 
 use crate::exec::rows::{CodePlace, JoinSide};
+use crate::pg::code::list::CodeReader;
 use crate::pg::exec_node::{CurrentRow, ReturnedRow, RowEvaluation};
 use crate::pg::report::SqlError;
 use crate::pg::row_store::{BatchRow, RowStore};
@@ -35,9 +36,10 @@ impl JoinBatch {
     pub(super) fn new(stored: &StoredJoin, rows: BySide<RowStore>) -> Self {
         let mut rows = rows.0.into_iter();
         Self::of_sides(BySide::of(|side| {
-            let types = stored.near.iter().map(|&(_, codes)| codes);
+            // Bounded: as many as the query has conditions.
+            let readers = stored.near.iter().map(|&(_, codes)| CodeReader::of_first_bits(codes)).collect();
             let rows = rows.next().unwrap_or_else(RowStore::of_nothing);
-            JoinSide::new(rows, stored.kind.notes_matches(side), types)
+            JoinSide::new(rows, stored.kind.notes_matches(side), readers)
         }))
     }
 
@@ -65,22 +67,15 @@ impl JoinBatch {
         outer.check(inner)
     }
 
-    /// The joined codes of each side, if there are several conditions.
-    pub(super) fn joined_codes(&self) -> Result<BySide<Vec<u64>>, OutOfMemory> {
-        let [outer, inner] = self.sides();
-        Ok(BySide([outer.joined_codes()?, inner.joined_codes()?]))
-    }
-
     /// The codes to search, of the outer and the inner side.
-    pub(super) fn codes<'a>(&'a self, joined: &'a BySide<Vec<u64>>) -> [CodeSlice<'a>; 2] {
-        Side::BOTH.map(|side| self[side].searched_codes(&joined[side]))
+    pub(super) fn codes(&self) -> [CodeSlice<'_>; 2] {
+        Side::BOTH.map(|side| self[side].codes())
     }
 
-    /// The search for the near pairs of these codes. If the rows were divided, the plan of that and the
-    /// number of the pass say which pairs belong to the partition of the batch.
+    /// The search for the near pairs. If the rows were divided, the plan of that and the number of the pass say
+    /// which pairs belong to the partition of the batch.
     pub(super) fn search(
         &self,
-        joined: &BySide<Vec<u64>>,
         radii: &[u32],
         divided: Option<(&PairDivision, usize)>,
     ) -> Result<PairSearch, OutOfMemory> {
@@ -88,7 +83,7 @@ impl JoinBatch {
             Some((division, pass)) => division.search(pass),
             None => {
                 let radii = self[Side::Outer].radii(radii);
-                PairSearch::between(self.codes(joined), radii, memory::widest_segment())
+                PairSearch::between(self.codes(), radii, memory::widest_segment())
             }
         }
     }

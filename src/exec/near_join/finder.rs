@@ -22,8 +22,6 @@ const AHEAD: usize = 16;
 pub(super) struct PairFinder {
     /// The search, unless it has found all pairs of the batch.
     search: Option<PairSearch>,
-    /// The joined codes of each side, if there are several conditions.
-    joined: BySide<Vec<u64>>,
     /// Pairs that were found, as places of codes, and the next one to return.
     pairs: Vec<(u32, u32)>,
     next: usize,
@@ -40,8 +38,7 @@ impl PairFinder {
         if batch[Side::Outer].count == 0 {
             return Ok(());
         }
-        self.joined = batch.joined_codes()?;
-        self.search = Some(batch.search(&self.joined, radii, divided)?);
+        self.search = Some(batch.search(radii, divided)?);
         Ok(())
     }
 
@@ -75,7 +72,7 @@ impl PairFinder {
         let Some(mut search) = self.search.take() else { return Ok(false) };
         self.pairs.clear();
         self.next = 0;
-        let codes = test.batch.codes(&self.joined);
+        let codes = test.batch.codes();
         let heartbeat = &mut check_for_interrupts;
         if output.kind().needs_one_match() {
             let mut sink = FirstMatches { output, test };

@@ -102,14 +102,13 @@ impl JoinPartitions {
         batch: &JoinBatch,
     ) -> Result<(), SqlError> {
         let Some(&radius) = radii.first() else { return Ok(()) };
-        let joined = batch.joined_codes()?;
         let most = summaries.0.iter().map(|side| side.bytes as usize).fold(0, usize::max);
         let needed = most.div_ceil(memory::of_planned_partition());
         let partitions = needed.max(self.tasks_of_pass(radius as usize + 1));
         let bits = partitions.next_power_of_two().ilog2();
         let rows = summaries.0.each_ref().map(|side| side.coded as usize);
         let varying = SideSummary::varying_of(summaries.0.each_ref());
-        let (samples, bits) = (batch.codes(&joined), [bits, memory::widest_segment()]);
+        let (samples, bits) = (batch.codes(), [bits, memory::widest_segment()]);
         let radii = batch[Side::Outer].radii(radii);
         self.plan = PairDivision::new(samples, &varying, rows, radii, bits)?;
         Ok(())

@@ -69,9 +69,8 @@ impl SelfJoin<'_> {
                 let next = partitions.place(Side::Inner);
                 loop {
                     heartbeat.progress(joined_rows as f64 / (passes * summary.coded) as f64);
-                    let joined = batch.joined_codes()?;
-                    let search = batch.search(&joined, radii, partitions.pass())?;
-                    let codes = batch.codes(&joined);
+                    let search = batch.search(radii, partitions.pass())?;
+                    let codes = batch.codes();
                     let [outer, inner] = batch.sides();
                     let (codes, outer) = match outer.count {
                         0 => (JoinSides::among(codes[1]), inner),

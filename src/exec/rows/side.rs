@@ -4,12 +4,12 @@ use super::file::RowFile;
 use super::matched::MatchedSet;
 use super::record::{Record, RecordFormat, RecordNumber};
 use super::summary::SideSummary;
-use crate::pg::code::list::CodeList;
-use crate::pg::code::{CodeType, CodeValue};
+use crate::pg::code::CodeValue;
+use crate::pg::code::list::CodeReader;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
 use crate::pg::row_store::{BatchRow, RowStore, StorableRow};
-use base::{OutOfMemory, collect, push, reserve};
+use base::{OutOfMemory, collect, extend, push};
 use hamming::code::CodeSlice;
 use hamming::near_pairs::CodeRadii;
 
@@ -23,9 +23,12 @@ pub(crate) struct CodePlace(pub(crate) u32);
 /// The rows of one side that are in memory.
 pub(crate) struct JoinSide {
     pub(crate) rows: RowStore,
-    /// For each condition on a distance: the codes, of those rows that have a code for all conditions.
-    pub(crate) codes: Vec<CodeList>,
-    /// The number of codes of each condition.
+    /// For each condition on a distance: what reads its codes.
+    pub(crate) readers: Vec<CodeReader>,
+    /// The codes of those rows that have a code for all conditions, which are one code here: the words for
+    /// each condition follow each other.
+    words: Vec<u64>,
+    /// The number of these codes.
     pub(crate) count: usize,
     /// For each code, its row; empty while every row has codes.
     places: Vec<u32>,
@@ -44,11 +47,20 @@ pub(crate) struct JoinSide {
 }
 
 impl JoinSide {
-    pub(crate) fn new(rows: RowStore, numbered: bool, types: impl Iterator<Item = CodeType>) -> Self {
-        // Bounded: as many as the query has conditions.
-        let codes = types.map(CodeList::of_first_bits).collect();
-        let (places, numbers, matched) = (Vec::new(), Vec::new(), MatchedSet::default());
-        Self { rows, codes, count: 0, places, numbered, numbers, first: 0, matched, most: 0, problem: None }
+    pub(crate) fn new(rows: RowStore, numbered: bool, readers: Vec<CodeReader>) -> Self {
+        Self {
+            rows,
+            readers,
+            words: Vec::new(),
+            count: 0,
+            places: Vec::new(),
+            numbered,
+            numbers: Vec::new(),
+            first: 0,
+            matched: MatchedSet::default(),
+            most: 0,
+            problem: None,
+        }
     }
 
     /// Asserts what holds between rows, codes, and their places.
@@ -60,18 +72,14 @@ impl JoinSide {
             self.numbers.is_empty() || self.numbers.len() == self.rows.len(),
             "each row has a number"
         );
-        // A row may have got some of its codes before one was refused.
-        debug_assert!(
-            self.problem.is_some() || self.codes.iter().all(|list| list.codes().len() == self.count),
-            "each condition has a code of the same rows"
-        );
+        debug_assert_eq!(self.codes().len(), self.count, "each code has its words");
     }
 
     pub(crate) fn clear(&mut self) {
         self.check_counts();
         self.most = self.taken();
         self.rows.clear();
-        self.codes.iter_mut().for_each(CodeList::clear);
+        self.words.clear();
         self.places.clear();
         self.numbers.clear();
         self.count = 0;
@@ -81,24 +89,19 @@ impl JoinSide {
     pub(crate) fn reset(&mut self) {
         let mut rows = std::mem::replace(&mut self.rows, RowStore::of_nothing());
         rows.reset();
-        let codes = std::mem::take(&mut self.codes);
-        *self = Self::new(rows, self.numbered, codes.iter().map(|codes| codes.type_));
-    }
-
-    /// How often codes are in memory: those of several conditions are joined for a search.
-    fn copies(&self) -> usize {
-        if self.codes.len() > 1 { 2 } else { 1 }
+        // Bounded: as many as the query has conditions.
+        let readers = self.readers.iter().map(CodeReader::of_same_codes).collect();
+        *self = Self::new(rows, self.numbered, readers);
     }
 
     /// Bytes of memory that a row with codes and without columns takes, if it has a number.
     pub(crate) fn bytes_of_coded_row(&self) -> usize {
-        (self.copies() * self.format().codes + 1) * size_of::<u64>() + BYTES_IN_BUCKETS
+        (self.format().codes + 1) * size_of::<u64>() + BYTES_IN_BUCKETS
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let codes = self.copies() * self.codes.iter().map(CodeList::bytes).sum::<usize>();
-        let places = size_of_val(&self.places[..]) + size_of_val(&self.numbers[..]);
-        self.rows.bytes() + codes + places + self.count * BYTES_IN_BUCKETS
+        let codes = size_of_val(&self.words[..]) + self.count * BYTES_IN_BUCKETS;
+        self.rows.bytes() + codes + size_of_val(&self.places[..]) + size_of_val(&self.numbers[..])
     }
 
     /// Bytes of memory that the side takes. It keeps the memory of the most rows that it has had.
@@ -109,12 +112,16 @@ impl JoinSide {
     /// Adds a row, with its codes if it has any. A row without codes is left out if rows are not numbered.
     #[inline]
     pub(crate) fn push(&mut self, row: impl StorableRow, codes: &[CodeValue<'_>]) -> Result<(), SqlError> {
-        debug_assert!(codes.is_empty() || codes.len() == self.codes.len(), "a row has all codes or none");
-        let pushed = self.codes.iter_mut().zip(codes).try_for_each(|(list, &code)| list.push(code));
-        match pushed {
+        debug_assert!(codes.is_empty() || codes.len() == self.readers.len(), "a row has all codes or none");
+        let before = self.words.len();
+        let mut conditions = self.readers.iter_mut().zip(codes);
+        match conditions.try_for_each(|(reader, &code)| reader.read(code, &mut self.words)) {
             Ok(()) if !codes.is_empty() => self.place_code()?,
             Ok(()) => {}
-            Err(problem) => self.problem = Some(problem),
+            Err(problem) => {
+                self.words.truncate(before);
+                self.problem = Some(problem);
+            }
         }
         if !self.numbered && self.count == self.rows.len() {
             return Ok(());
@@ -173,13 +180,13 @@ impl JoinSide {
 
     /// The length of the codes of each condition; 0 if there are no codes.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = u32> {
-        self.codes.iter().map(|list| list.bits().unwrap_or_default())
+        self.readers.iter().map(|reader| reader.bits().unwrap_or_default())
     }
 
     /// Notes the lengths of the codes in files.
     pub(crate) fn expect_lengths(&mut self, lengths: &[u32]) {
-        for (list, &length) in self.codes.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
-            if let Err(problem) = list.expect_length(length) {
+        for (reader, &length) in self.readers.iter_mut().zip(lengths).filter(|(_, length)| **length > 0) {
+            if let Err(problem) = reader.expect_length(length) {
                 self.problem = Some(problem);
             }
         }
@@ -190,28 +197,17 @@ impl JoinSide {
         self.problem.take().filter(|_| has_others).map_or(Ok(()), Err)
     }
 
-    /// The codes of all conditions, one behind the other, if there are several conditions.
-    pub(crate) fn joined_codes(&self) -> Result<Vec<u64>, OutOfMemory> {
-        self.check_counts();
-        let count = if self.codes.len() > 1 { self.count } else { 0 };
-        let lists: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
-        CodeSlice::joined(&lists, count, &mut check_for_interrupts)
-    }
-
-    /// The codes of the only condition, or the joined codes of several ones.
-    pub(crate) fn searched_codes<'a>(&'a self, joined: &'a [u64]) -> CodeSlice<'a> {
-        match &self.codes[..] {
-            [list] => list.codes(),
-            _ => CodeSlice::new(joined, self.format().codes.max(1)),
-        }
+    /// The codes to search.
+    pub(crate) fn codes(&self) -> CodeSlice<'_> {
+        CodeSlice::new(&self.words, self.format().codes.max(1))
     }
 
     /// The radii of all conditions.
     pub(crate) fn radii(&self, radii: &[u32]) -> CodeRadii {
         let mut first = 0;
         let mut all = CodeRadii::from(radii[0]);
-        for (list, &radius) in self.codes.iter().zip(&radii[1..]) {
-            first += list.codes().width();
+        for (reader, &radius) in self.readers.iter().zip(&radii[1..]) {
+            first += reader.width();
             all = all.and(first, radius);
         }
         all
@@ -219,7 +215,7 @@ impl JoinSide {
 
     /// The format in which rows are written to a file.
     pub(crate) fn format(&self) -> RecordFormat {
-        let codes = self.codes.iter().map(|list| list.codes().width()).sum();
+        let codes = self.readers.iter().map(CodeReader::width).sum();
         RecordFormat { codes, columns: self.rows.fixed_words(), numbered: self.numbered }
     }
 
@@ -234,7 +230,7 @@ impl JoinSide {
             }
             file.write_row(format, self.number(row), codes, self.rows.words_of(row))
         })?;
-        summary.lengths = collect(self.lengths(), self.codes.len())?;
+        summary.lengths = collect(self.lengths(), self.readers.len())?;
         self.remove_all();
         Ok(())
     }
@@ -245,22 +241,18 @@ impl JoinSide {
         self.clear();
     }
 
-    /// Calls `take` for each row, with its codes one behind the other, which are empty if the row has none.
+    /// Calls `take` for each row, with its code, which has no words if the row has none.
     pub(crate) fn each(
         &self,
         mut take: impl FnMut(BatchRow, &[u64]) -> Result<(), SqlError>,
     ) -> Result<(), SqlError> {
-        let (mut words, mut code) = (Vec::new(), 0);
-        let codes: Vec<CodeSlice> = self.codes.iter().map(CodeList::codes).collect();
-        reserve(&mut words, self.format().codes)?;
+        let codes = self.codes();
+        let mut next = 0;
         for row in (0..self.rows.len() as u32).map(BatchRow) {
             check_for_interrupts();
-            words.clear();
-            if (code as usize) < self.count && self.row(CodePlace(code)).0 == row.0 {
-                codes.iter().for_each(|list| words.extend_from_slice(list.get(code)));
-                code += 1;
-            }
-            take(row, &words)?;
+            let has_code = (next as usize) < self.count && self.row(CodePlace(next)).0 == row.0;
+            take(row, if has_code { codes.get(next) } else { &[] })?;
+            next += u32::from(has_code);
         }
         Ok(())
     }
@@ -269,12 +261,8 @@ impl JoinSide {
     #[inline]
     pub(crate) fn push_record(&mut self, record: Record<'_>, have_codes: bool) -> Result<(), SqlError> {
         if have_codes {
-            let mut rest = record.codes;
-            for list in &mut self.codes {
-                let code;
-                (code, rest) = rest.split_at(list.codes().width());
-                list.push_words(code)?;
-            }
+            debug_assert_eq!(record.codes.len(), self.format().codes, "the file has codes of this length");
+            extend(&mut self.words, record.codes)?;
             self.place_code()?;
         }
         if self.numbered {
@@ -294,8 +282,8 @@ impl JoinSide {
             if let Some(problem) = self.problem.take().or_else(|| others.problem.take()) {
                 return Err(problem);
             }
-            for (codes, others) in self.codes.iter().zip(&others.codes) {
-                codes.check_length(others)?;
+            for (reader, other) in self.readers.iter().zip(&others.readers) {
+                reader.check_length(other)?;
             }
         }
         Ok(())
