@@ -103,24 +103,24 @@ CREATE EXTENSION simhash_pg;
 {create}
 CREATE TABLE plain (LIKE page INCLUDING ALL);
 CREATE TABLE loaded (LIKE page INCLUDING ALL);
+{memory};
 CREATE FUNCTION cpu_s() RETURNS numeric LANGUAGE sql VOLATILE AS $$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::numeric / 1e9$$;
 CREATE SCHEMA IF NOT EXISTS measured;
 CREATE TABLE IF NOT EXISTS measured.step (number integer GENERATED ALWAYS AS IDENTITY, step text, until numeric);
 INSERT INTO measured.step (step, until) VALUES ('', cpu_s());
 """
+# What the page's decide() contains: how much memory it may use, and what computes weights and codes.
+PARTS = {"memory": r"SET work_mem = '\w+'", "weights": r"INSERT INTO rarity.*?(?=;)", "codes": r"SELECT id, simhash.*?FROM page"}
 WITH_WEIGHTS = "DO $$ DECLARE weights bytea := rarity.weights || '' FROM rarity; BEGIN {} END $$;"
 STAGES = [
     ("COPY of lines of JSON", "COPY page FROM '{folder}/lines' {format};"),
     ("COPY of the texts alone", "COPY plain FROM '{folder}/texts';"),
     ("COPY of the texts in binary format", "COPY loaded FROM '{folder}/binary' (FORMAT binary);"),
-    ("weights, by 20,000 of the texts",
-     "INSERT INTO rarity SELECT feature_weights(body, 'word:2') FROM page WHERE (hashint8(id), id) <= ALL ("
-     "SELECT hashint8(id), id FROM page ORDER BY 1, 2 LIMIT 1 OFFSET 19999);"),
+    ("weights, by 20,000 of the texts", "{weights};"),
     ("reading the texts", "SELECT count(ascii(body)) FROM page \\g /dev/null\n"),
     ("reading, and simhash(body)", "SELECT count(simhash(body)) FROM page \\g /dev/null\n"),
     ("reading, and rare_code(body, weights)", WITH_WEIGHTS.format("PERFORM count(rare_code(body, weights)) FROM page;")),
-    ("both codes into a table", WITH_WEIGHTS.format(
-        "CREATE TABLE code AS SELECT id, simhash(body) AS si, rare_code(body, weights)::bit(256) AS rare FROM page; ANALYZE code;")),
+    ("both codes into a table", WITH_WEIGHTS.format("CREATE TABLE code AS {codes}; ANALYZE code;")),
     ("near join: earlier texts near by both codes", """CREATE TABLE flagged AS SELECT id FROM code AS d WHERE EXISTS (
         SELECT FROM code AS earlier WHERE hamming(earlier.si, d.si) <= 14 AND hamming(earlier.rare, d.rare) <= 60 AND earlier.id < d.id);"""),
     ("decide(), which computes both codes again, and compares texts", "CALL decide();"),
@@ -143,8 +143,10 @@ FROM way, (SELECT sum(octet_length(body)) AS bytes FROM page) AS b ORDER BY numb
 
 def stages(page, folder):
     create = re.search(r"```sql\n(.*?)```", pathlib.Path(page).read_text(), re.DOTALL)[1]
+    parts = {name: re.search(pattern, create, re.DOTALL)[0] for name, pattern in PARTS.items()}
     begin = STAGES_BEGIN.replace("{create}", create.replace("CREATE EXTENSION IF NOT EXISTS simhash_pg;", ""))
-    steps = [statement.format(folder=folder, format=FORMAT) + STAGE.format(name) for name, statement in STAGES]
+    begin = begin.replace("{memory}", parts["memory"])
+    steps = [statement.format(folder=folder, format=FORMAT, **parts) + STAGE.format(name) for name, statement in STAGES]
     pathlib.Path(folder, "stages.sql").write_text("\n".join([begin, *steps]))
     pathlib.Path(folder, "stages_end.sql").write_text(STAGES_END.format(rest=REST.replace("'", '"')))
 
