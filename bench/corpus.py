@@ -4,8 +4,8 @@
 lines of FOLDER/pages instead of the page's own, and count what they keep.
 
 `corpus.py pieces LIST COUNT FOLDER` cuts the files that LIST names into pieces, of which it writes COUNT: FOLDER/lines are lines
-of JSON, FOLDER/texts the same texts as COPY reads them, FOLDER/binary in COPY's binary format, and FOLDER/rows some of them,
-each with a zero byte behind it.
+of JSON, FOLDER/texts the same texts as COPY reads them, FOLDER/binary in COPY's binary format, and FOLDER/rows the first
+WEIGHED of them, each with a zero byte behind it.
 `corpus.py stages PAGE FOLDER` writes FOLDER/stages.sql, which goes from these files to the duplicates.
 
 `corpus.py changes FOLDER` writes FOLDER/changes.sql: manual pages of this machine, and each of 600 changed in some ways.
@@ -58,8 +58,8 @@ def statements(page, rows, folder):
 
 
 PIECE = 2_800
-# How many of the pieces the crate reads.
-ROWS = 4_000
+# How many of the pieces the crate gets, so that its weights are of as many texts as the page's.
+WEIGHED = 20_000
 
 
 def pieces_of(text):
@@ -92,7 +92,7 @@ def pieces(names, count, folder):
             binary.write(struct.pack(">hiqi", 2, 8, number, len(body)) + body)
         binary.write(b"\xff\xff")
     with open(f"{folder}/rows", "w", encoding="utf-8", newline="") as rows:
-        rows.writelines(text + "\0" for text in texts[:ROWS])
+        rows.writelines(text + "\0" for text in texts[:WEIGHED])
 
 
 STAGES_BEGIN = r"""

@@ -72,7 +72,8 @@ fn calls() -> Vec<Call> {
     ]
 }
 
-/// Both codes of a text, and simpler functions, with which `bench/corpus` compares them.
+/// Both codes of a text, with the weights of these rows, and simpler functions, with which `bench/corpus`
+/// compares them.
 fn limits(rows: &[&str]) -> Vec<Call> {
     let mut copy = vec![0; rows.iter().map(|row| row.len()).max().unwrap_or_default()];
     let weights: &'static [u8] = weights_of(rows).leak();
@@ -123,12 +124,16 @@ fn main() {
     let file = std::env::var_os("BENCH_ROWS")
         .expect("BENCH_ROWS names a file of rows, each with a zero byte behind it");
     let rows = fs::read_to_string(file).unwrap();
-    let (memory, places) = paged(&rows);
-    let bytes: usize = places.iter().map(Range::len).sum();
-    let mut calls = match std::env::var_os("BENCH_LIMITS") {
-        Some(_) => limits(&rows.split_terminator('\0').collect::<Vec<_>>()),
-        None => calls(),
+    let (memory, mut places) = paged(&rows);
+    // How many of the rows the limits are measured with.
+    let mut calls = match std::env::var("BENCH_LIMITS") {
+        Ok(count) => {
+            places.truncate(count.parse().unwrap());
+            limits(&rows.split_terminator('\0').collect::<Vec<_>>())
+        }
+        Err(_) => calls(),
     };
+    let bytes: usize = places.iter().map(Range::len).sum();
     let mut fastest = vec![Duration::MAX; calls.len()];
     // Calls take turns, so that a busy moment of the machine does not slow down all sweeps of one of them.
     for _ in 0..SWEEPS {
