@@ -25,10 +25,13 @@ pub(super) fn lower(key_and_bin: u64, least: &mut [u64]) {
 }
 
 /// The value of a bin in a signature, by its least key.
+#[inline]
 pub(super) fn value(least: u64) -> i32 {
     let key = (least >> 32) as u32;
-    // The greatest key would mean an empty bin.
-    let value = if least == NO_KEY { EMPTY } else { key.min(EMPTY - 1) };
+    let bin = least as u32;
+    debug_assert!(least == NO_KEY || bin != NO_KEY as u32, "the number of a bin is less than 2^32 - 1");
+    // The greatest key would mean an empty bin. Numbers of 32 bits are compared, four at a time.
+    let value = if bin == NO_KEY as u32 { EMPTY } else { key.min(EMPTY - 1) };
     value as i32
 }
 

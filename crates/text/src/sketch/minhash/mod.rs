@@ -12,10 +12,9 @@ pub use bins::BINS;
 pub use signature::{bits, similarity};
 
 use crate::features::{Scheme, Shingler};
-use base::{Heartbeat, Limit, Problem, collect};
+use base::{Heartbeat, Limit, Problem, collect, grow};
 use copier::Copier;
 use keys::{NO_KEY, value};
-use std::iter::repeat_n;
 
 /// The most values of a signature.
 const MAX_VALUES: i64 = 4096;
@@ -29,6 +28,8 @@ const LENGTH: Limit = Limit::new("length of signature", 0, MAX_VALUES);
 pub struct MinHasher {
     shingler: Shingler,
     copier: Copier,
+    /// The least key and the number of each bin, or [`NO_KEY`].
+    least: Vec<u64>,
 }
 
 impl MinHasher {
@@ -42,14 +43,16 @@ impl MinHasher {
         mut lower: impl FnMut(&mut Copier, &mut [u64], &[u64]),
     ) -> Result<Option<Vec<i32>>, Problem> {
         let bins = BINS.of(bins)?;
-        let mut least = collect(repeat_n(NO_KEY, bins), bins)?;
-        let Self { shingler, copier } = self;
+        let Self { shingler, copier, least } = self;
+        least.clear();
+        grow(least, bins)?;
+        least.resize(bins, NO_KEY); // Bounded: memory was reserved.
         shingler.hash_features(text, scheme, &mut |features| {
             heartbeat.beat();
-            lower(copier, &mut least, features);
+            lower(copier, least, features);
         })?;
         let any = least.iter().any(|&key| key != NO_KEY);
-        let values = collect(least.into_iter().map(value), bins)?;
+        let values = collect(least.iter().map(|&least| value(least)), bins)?;
         Ok(any.then_some(values))
     }
 }
@@ -57,6 +60,7 @@ impl MinHasher {
 #[cfg(test)]
 mod tests {
     use super::MinHasher;
+    use crate::features::Scheme;
 
     pub(super) fn bins(text: &str, bins: usize, scheme: &str) -> Option<Vec<i32>> {
         MinHasher::default().bins(text, bins, scheme.parse().unwrap(), &mut || ()).unwrap()
@@ -65,6 +69,17 @@ mod tests {
     /// A text of the words with these numbers.
     pub(super) fn text(words: impl Iterator<Item = usize>) -> String {
         words.map(|word| format!("w{word} ")).collect()
+    }
+
+    /// A text leaves nothing behind for the next one, whether that has as many bins, more or fewer.
+    #[test]
+    fn memory_is_reused() {
+        let mut hasher = MinHasher::default();
+        let long = text(0..100);
+        for (text, number) in [(&*long, 64), ("one two", 64), ("", 64), (&*long, 256), ("one", 16)] {
+            let signature = hasher.bins(text, number, Scheme::DOC2, &mut || ()).unwrap();
+            assert_eq!(signature, bins(text, number, "doc2"), "{number} bins");
+        }
     }
 
     /// Tests 200 pairs of texts with this number of words, of which a known number is shared. The mean error
