@@ -6,30 +6,41 @@
 //! is for NEON, where 64 words take 263 instructions. They would take 272 with UDOT, and 185 with SVE, which
 //! counts the bits of whole words (LLVM of Rust 1.96; not timed, since we have no such machine).
 
-use std::ops::Range;
-
 /// The number of elements that are tested together; a word has a bit for each of them. Hits are rare, so the
 /// near elements of a group are only listed if there are any.
 pub(crate) const GROUP: usize = 64;
+
+/// The number of words that are compared between two calls of `ahead`: those of a cache line, on nearly all
+/// processors. Lines that are loaded one by one arrive while others are compared; if many are requested
+/// together, the processor waits until it can note them.
+pub const STEP: usize = 8;
 
 /// Calls `found` with the index of each element that is near, in ascending order.
 #[inline(always)]
 pub(crate) fn each_near<T>(elements: &[T], is_near: impl Fn(&T) -> bool, mut found: impl FnMut(usize)) {
     for (group, elements) in elements.chunks(GROUP).enumerate() {
         // For a known length, the compiler needs no loop.
-        let all_are_far = match <&[T; GROUP]>::try_from(elements) {
+        let are_far = match <&[T; GROUP]>::try_from(elements) {
             Ok(elements) => all_are_far(elements, &is_near),
             Err(_) => all_are_far(elements, &is_near),
         };
-        let elements = if all_are_far { &[] } else { elements };
-        let mut near = 0;
-        for (index, element) in elements.iter().enumerate() {
-            near |= u64::from(is_near(element)) << index;
+        if !are_far {
+            list_near(elements, &is_near, |place| found(group * GROUP + place));
         }
-        while near != 0 {
-            found(group * GROUP + near.trailing_zeros() as usize);
-            near &= near - 1;
-        }
+    }
+}
+
+/// Calls `found` with the index of each element of a group that is near.
+#[inline(always)]
+fn list_near<T>(elements: &[T], is_near: &impl Fn(&T) -> bool, mut found: impl FnMut(usize)) {
+    debug_assert!(elements.len() <= GROUP, "a word has a bit for each element of a group");
+    let mut near = 0;
+    for (index, element) in elements.iter().enumerate() {
+        near |= u64::from(is_near(element)) << index;
+    }
+    while near != 0 {
+        found(near.trailing_zeros() as usize);
+        near &= near - 1;
     }
 }
 
@@ -60,21 +71,32 @@ macro_rules! for_processors {
 pub(crate) use for_processors;
 
 for_processors! {
-    /// Appends the places of all words that differ from the query in at most `radius` bits. Before a group of
-    /// words is compared, `ahead` is called with their places, so that it can load words at the same places
-    /// of a page that will be compared next.
-    pub fn near_words(
+    /// Appends the places of all words that differ from the query in at most `radius` bits. Before each
+    /// [`STEP`] words are compared, `ahead` is called with the place of the first one, so that it can load
+    /// words of a page that will be compared next.
+    pub fn near_words<A: Fn(usize)>(
         words: &[[u8; 8]],
         query: u64,
         radius: u32,
-        ahead: &dyn Fn(Range<usize>),
+        ahead: &A,
         hits: &mut Vec<u16>,
     ) {
         let is_near = |word: &[u8; 8]| (u64::from_ne_bytes(*word) ^ query).count_ones() <= radius;
         for (group, words) in words.chunks(GROUP).enumerate() {
             let first = group * GROUP;
-            ahead(first..first + words.len());
-            each_near(words, is_near, |place| hits.push((first + place) as u16));
+            let mut are_far = true;
+            let (steps, rest) = words.as_chunks::<STEP>();
+            for (step, words) in steps.iter().enumerate() {
+                ahead(first + step * STEP);
+                are_far &= all_are_far(words, &is_near);
+            }
+            if !rest.is_empty() {
+                ahead(first + steps.len() * STEP);
+                are_far &= all_are_far(rest, &is_near);
+            }
+            if !are_far {
+                list_near(words, &is_near, |place| hits.push((first + place) as u16));
+            }
         }
     }
 }
@@ -86,54 +108,103 @@ for_processors! {
     ///
     /// Usual widths have their own loops: a code takes half of the time if the compiler knows its number of
     /// words.
-    pub fn near_codes(
+    pub fn near_codes<A: Fn(usize)>(
         words: &[[u8; 8]],
         center: &[u64],
         radius: u32,
-        ahead: &dyn Fn(Range<usize>),
+        ahead: &A,
         hits: &mut Vec<(u16, u32)>,
     ) {
         match center.len() {
             0 => {}
-            2 => near_codes_of(2, words, center, radius, ahead, hits),
-            3 => near_codes_of(3, words, center, radius, ahead, hits),
-            4 => near_codes_of(4, words, center, radius, ahead, hits),
-            6 => near_codes_of(6, words, center, radius, ahead, hits),
-            8 => near_codes_of(8, words, center, radius, ahead, hits),
-            12 => near_codes_of(12, words, center, radius, ahead, hits),
-            16 => near_codes_of(16, words, center, radius, ahead, hits),
-            width => near_codes_of(width, words, center, radius, ahead, hits),
+            2 => near_codes_of::<2, { codes_in_steps(2) }>(words, center, radius, ahead, hits),
+            3 => near_codes_of::<3, { codes_in_steps(3) }>(words, center, radius, ahead, hits),
+            4 => near_codes_of::<4, { codes_in_steps(4) }>(words, center, radius, ahead, hits),
+            6 => near_codes_of::<6, { codes_in_steps(6) }>(words, center, radius, ahead, hits),
+            8 => near_codes_of::<8, { codes_in_steps(8) }>(words, center, radius, ahead, hits),
+            12 => near_codes_of::<12, { codes_in_steps(12) }>(words, center, radius, ahead, hits),
+            16 => near_codes_of::<16, { codes_in_steps(16) }>(words, center, radius, ahead, hits),
+            width => {
+                let codes = codes_in_steps(width);
+                let whole = &words[..words.len() / width * width];
+                for (group, words) in whole.chunks(codes * width).enumerate() {
+                    announce(group * codes * width, words.len(), ahead);
+                    list_near_codes(group * codes, words.chunks_exact(width), center, radius, hits);
+                }
+            }
         }
     }
 }
 
-/// Uses plain loops, since iterators are not always inlined into the function for a kind of processor.
+/// The least number of codes of this width that begin and end with a step.
+const fn codes_in_steps(width: usize) -> usize {
+    let mut codes = 1;
+    while !(codes * width).is_multiple_of(STEP) {
+        codes *= 2;
+    }
+    codes
+}
+
+/// Calls `ahead` for each step of these words.
 #[inline(always)]
-fn near_codes_of(
-    width: usize,
+fn announce(first: usize, words: usize, ahead: &impl Fn(usize)) {
+    debug_assert!(first.is_multiple_of(STEP), "words begin with a step");
+    for word in (first..first + words).step_by(STEP) {
+        ahead(word);
+    }
+}
+
+#[inline(always)]
+fn near_codes_of<const WIDTH: usize, const CODES: usize>(
     words: &[[u8; 8]],
     center: &[u64],
     radius: u32,
-    ahead: &dyn Fn(Range<usize>),
+    ahead: &impl Fn(usize),
     hits: &mut Vec<(u16, u32)>,
 ) {
-    let center = &center[..width];
-    let codes = words.len() / width;
-    let group = (GROUP / width).max(1);
-    for first in (0..codes).step_by(group) {
-        let end = codes.min(first + group);
-        ahead(first * width..end * width);
-        for slot in first..end {
-            let code = &words[slot * width..][..width];
-            let mut distance = 0;
-            for place in 0..width {
-                distance += (u64::from_ne_bytes(code[place]) ^ center[place]).count_ones();
-            }
-            if distance <= radius {
-                hits.push((slot as u16, distance));
-            }
+    let Ok(center) = <&[u64; WIDTH]>::try_from(center) else { return };
+    let (codes, _) = words.as_chunks::<WIDTH>();
+    let (groups, rest) = codes.as_chunks::<CODES>();
+    for (group, codes) in groups.iter().enumerate() {
+        announce(group * CODES * WIDTH, CODES * WIDTH, ahead);
+        let mut any = false;
+        for code in codes {
+            any |= distance_of_code(code, center) <= radius;
+        }
+        if any {
+            list_near_codes(group * CODES, codes.iter().map(<[_; WIDTH]>::as_slice), center, radius, hits);
         }
     }
+    let first = groups.len() * CODES;
+    announce(first * WIDTH, rest.len() * WIDTH, ahead);
+    list_near_codes(first, rest.iter().map(<[_; WIDTH]>::as_slice), center, radius, hits);
+}
+
+/// Appends the codes within the radius, of which the first one has this place.
+#[inline(always)]
+fn list_near_codes<'a>(
+    first: usize,
+    codes: impl Iterator<Item = &'a [[u8; 8]]>,
+    center: &[u64],
+    radius: u32,
+    hits: &mut Vec<(u16, u32)>,
+) {
+    for (place, code) in codes.enumerate() {
+        let distance = distance_of_code(code, center);
+        if distance <= radius {
+            hits.push(((first + place) as u16, distance));
+        }
+    }
+}
+
+/// Uses a plain loop, since iterators are not always inlined into the function for a kind of processor.
+#[inline(always)]
+fn distance_of_code(code: &[[u8; 8]], center: &[u64]) -> u32 {
+    let mut distance = 0;
+    for place in 0..center.len() {
+        distance += (u64::from_ne_bytes(code[place]) ^ center[place]).count_ones();
+    }
+    distance
 }
 
 #[cfg(test)]
@@ -141,7 +212,7 @@ mod tests {
     use super::*;
     use crate::near_pairs::tests::FEWER;
     use proptest::prelude::*;
-    use std::cell::RefCell;
+    use std::cell::Cell;
 
     for_processors! {
         fn indexes_near(values: &[u64], query: u64, radius: u32) -> Vec<usize> {
@@ -151,11 +222,11 @@ mod tests {
         }
     }
 
-    /// Joins the ranges that are announced, each of which has to begin where the last one ended.
-    fn follow(all: &RefCell<Range<usize>>) -> impl Fn(Range<usize>) {
-        |next| {
-            assert_eq!(next.start, all.borrow().end);
-            all.borrow_mut().end = next.end;
+    /// Notes how many words are announced, each step of which has to begin where the last one ended.
+    fn follow(announced: &Cell<usize>) -> impl Fn(usize) {
+        |word| {
+            assert_eq!(word, announced.get());
+            announced.set(word + STEP);
         }
     }
 
@@ -181,9 +252,9 @@ mod tests {
         ) {
             let bytes: Vec<[u8; 8]> = keys.iter().map(|key| key.to_ne_bytes()).collect();
             let mut hits = Vec::new();
-            let ahead = RefCell::new(0..0);
-            near_words(&bytes, query, radius, &follow(&ahead), &mut hits);
-            prop_assert_eq!(ahead.into_inner(), 0..keys.len());
+            let announced = Cell::new(0);
+            near_words(&bytes, query, radius, &follow(&announced), &mut hits);
+            prop_assert_eq!(announced.get(), keys.len().next_multiple_of(STEP));
             let plain = keys.iter().enumerate().filter(|(_, key)| (*key ^ query).count_ones() <= radius);
             prop_assert_eq!(hits, plain.map(|(slot, _)| slot as u16).collect::<Vec<_>>());
         }
@@ -201,9 +272,10 @@ mod tests {
             // Half of the bits of scattered codes differ.
             let radius = (64.0 * part * center.len() as f64) as u32;
             let mut hits = Vec::new();
-            let ahead = RefCell::new(0..0);
-            near_codes(&bytes, &center, radius, &follow(&ahead), &mut hits);
-            prop_assert_eq!(ahead.into_inner(), 0..words.len() / center.len() * center.len());
+            let announced = Cell::new(0);
+            near_codes(&bytes, &center, radius, &follow(&announced), &mut hits);
+            let whole = words.len() / center.len() * center.len();
+            prop_assert_eq!(announced.get(), whole.next_multiple_of(STEP));
             let plain = words.chunks_exact(center.len()).map(distance).enumerate();
             let plain = plain.filter(|&(_, distance)| distance <= radius);
             let plain: Vec<_> = plain.map(|(slot, distance)| (slot as u16, distance)).collect();

@@ -352,7 +352,13 @@ impl Page {
 
     /// The bytes of a page that contain these words of [`bits`](Self::bits).
     pub(crate) fn bytes_of_words(words: Range<usize>) -> Range<usize> {
-        HEADER + words.start * KEY..HEADER + words.end * KEY
+        Self::place_of_word(words.start)..Self::place_of_word(words.end)
+    }
+
+    /// The byte of a page at which this word of [`bits`](Self::bits) begins.
+    #[inline(always)]
+    pub(crate) fn place_of_word(word: usize) -> usize {
+        HEADER + word * KEY
     }
 
     /// The offset of the rest of an entry.

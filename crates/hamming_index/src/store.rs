@@ -41,7 +41,7 @@ pub trait Store {
         Self: 'a;
 
     /// A page that is being loaded into the processor's cache.
-    type Loading<'a>: LoadingPage
+    type Loading<'a>: LoadingPage + Copy
     where
         Self: 'a;
 
@@ -99,6 +99,9 @@ pub trait LoadingPage {
     /// Starts loading these bytes, in addition to those that are being loaded. Large parts are loaded in
     /// small steps while something else is done.
     fn load(&self, bytes: Range<usize>);
+
+    /// Starts loading the cache line with this byte.
+    fn load_at(&self, byte: usize);
 }
 
 /// A page together with its number.

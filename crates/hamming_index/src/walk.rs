@@ -14,8 +14,8 @@ use crate::page::Page;
 use crate::probe::Probe;
 use crate::store::{LoadingPage, Store};
 use crate::tree::{Index, LEAVES_AHEAD, TreePart};
+use hamming::kernel::STEP;
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// The number of leaves that are read while the nodes above them stay locked. Meanwhile, splits below these
 /// nodes wait, and no query can be cancelled. Finding each node above again costs about as much as reading a
@@ -37,23 +37,51 @@ pub(crate) enum Walk {
     Done,
 }
 
-/// Visits a leaf, and returns whether the walk should go on before it releases locks. It can call the other
-/// function to load words of the next leaf.
-type VisitLeaf<'v> = dyn FnMut(&Page, &dyn Fn(Range<usize>)) -> bool + 'v;
+/// Visits a leaf, and returns whether the walk should go on before it releases locks.
+type VisitLeaf<'v, P> = dyn FnMut(&Page, &Ahead<P>) -> bool + 'v;
 
-impl<S: Store> Index<'_, S> {
+/// The leaves that are loaded from memory while a leaf is visited.
+pub(crate) struct Ahead<P> {
+    next: Option<P>,
+    after_next: Option<P>,
+    /// The word of the visited leaf from which on the leaf after the next one is loaded.
+    rest: usize,
+}
+
+impl<P: LoadingPage> Ahead<P> {
+    /// While a leaf with so many words is visited.
+    fn of(words: usize, next: Option<P>, after_next: Option<P>) -> Self {
+        Self { next, after_next, rest: words.saturating_sub(BEGINNING).next_multiple_of(STEP) }
+    }
+
+    /// Starts loading a step of words of the next leaves into the processor's cache. Called for each step of
+    /// words before it is compared, it hides most of the time that memory takes.
+    ///
+    /// The beginning of the next leaf is being loaded already. So the step is loaded that is as far from that
+    /// beginning, and in the end the beginning of the leaf after it.
+    #[inline(always)]
+    pub(crate) fn load(&self, word: usize) {
+        debug_assert!(word.is_multiple_of(STEP), "steps are loaded");
+        let (page, first) = match word < self.rest {
+            true => (&self.next, word + BEGINNING),
+            false => (&self.after_next, word - self.rest),
+        };
+        if let Some(page) = page {
+            // The line before has been loaded with the words before, or with the page's header.
+            page.load_at(Page::place_of_word(first + STEP) - 1);
+        }
+    }
+}
+
+impl<'s, S: Store> Index<'s, S> {
     /// Visits the leaves of a part of a tree that may have keys of the probe, in order, from the key on.
     /// Returns after some of them, to release locks, or as soon as `visit` returns false.
-    ///
-    /// `visit` is also passed a function that starts loading words of the next leaf into the processor's
-    /// cache. Called for a few words at a time while a leaf is compared, it hides most of the time that
-    /// memory takes.
     pub(crate) fn walk(
         &self,
         part: TreePart,
         from: IndexKey,
         probe: &Probe,
-        visit: &mut VisitLeaf<'_>,
+        visit: &mut VisitLeaf<'_, S::Loading<'s>>,
     ) -> Walk {
         let Some(from) = part.next(probe, from) else { return Walk::Done };
         let is_slow = self.store.is_slow();
@@ -61,7 +89,7 @@ impl<S: Store> Index<'_, S> {
         let mut left = if is_long { LEAVES_OF_CODES_AT_A_TIME } else { LEAVES_AT_A_TIME };
         let root = self.read_root(part.tree);
         if root.level() == 0 {
-            visit(&root, &|_| {});
+            visit(&root, &Ahead::of(root.bits().len(), None, None));
             return Walk::Done;
         }
         let mut path = LeafPath::new(self, part, probe, root, from, is_slow);
@@ -79,19 +107,12 @@ impl<S: Store> Index<'_, S> {
             }
             debug_assert!(leaves.len() <= LEAVES_ANNOUNCED, "more leaves than announced together");
             let page = self.read_leaf(part.tree, leaf.page_number);
-            let goes_on = match leaves.front() {
-                Some(next) => {
-                    let count = page.bits().len();
-                    visit(&page, &|words| {
-                        let start = (words.start + BEGINNING).min(count);
-                        let end = (words.end + BEGINNING).min(count);
-                        next.page.load(Page::bytes_of_words(start..end));
-                    })
-                }
-                None => visit(&page, &|_| {}),
-            };
-            if let Some(after_next) = leaves.get(1) {
-                after_next.page.load(Page::bytes_of_words(0..BEGINNING));
+            let words = page.bits().len();
+            let next = leaves.front().map(|leaf| leaf.page);
+            let after_next = leaves.get(1).map(|leaf| leaf.page);
+            let goes_on = visit(&page, &Ahead::of(words, next, after_next));
+            if let Some(after_next) = after_next.filter(|_| words < BEGINNING) {
+                after_next.load(Page::bytes_of_words(words..BEGINNING));
             }
             drop(page);
             if !goes_on || leaves.is_empty() {
@@ -110,7 +131,8 @@ impl<S: Store> Index<'_, S> {
         from: IndexKey,
         visit: &mut dyn FnMut(IndexKey, &Page, usize),
     ) -> Walk {
-        self.walk(part, from, &Probe::ALL, &mut |leaf, _| {
+        self.walk(part, from, &Probe::ALL, &mut |leaf, ahead| {
+            (0..leaf.bits().len()).step_by(STEP).for_each(|word| ahead.load(word));
             // The first leaf may begin with entries that were passed before.
             let entries = leaf.keys().enumerate().filter(|&(_, entry)| entry >= from && part.has(entry));
             entries.for_each(|(slot, entry)| visit(entry, leaf, slot));

@@ -15,7 +15,6 @@
 //! radius with another filter at most once. Cost: [`crate::search_cost::pages_read`].
 
 use crate::key::{BANDS, IndexKey, RowId, Tree, rotated, rotated_back};
-use crate::page::Page;
 use crate::probe::{Probe, first_tree, radius_of_band};
 use crate::radius_division::SearchCosts;
 use crate::search_cost::{limits, prefers_sequential};
@@ -163,10 +162,10 @@ impl WordSearch {
             (Some(_), None) => Some(self.limits[usize::from(part.tree - self.first)]),
             _ => None,
         };
-        index.walk(part, from, probe, &mut |leaf: &Page, ahead| {
+        index.walk(part, from, probe, &mut |leaf, ahead| {
             self.leaves_read += 1;
             self.slots.clear();
-            near_words(leaf.bits(), query, limit, ahead, &mut self.slots);
+            near_words(leaf.bits(), query, limit, &|word| ahead.load(word), &mut self.slots);
             for &slot in &self.slots {
                 let entry = leaf.key(slot.into());
                 let word = rotated_back(entry.bits, part.tree);

@@ -413,7 +413,11 @@ impl CodeLookup for NoCodes {
     }
 }
 
+/// The size of a cache line in bytes.
+const LINE: usize = 64;
+
 /// A page that a search loads.
+#[derive(Clone, Copy)]
 pub struct LoadingPage<'a> {
     memory: &'a Memory,
     page_number: PageNumber,
@@ -421,7 +425,12 @@ pub struct LoadingPage<'a> {
 
 impl store::LoadingPage for LoadingPage<'_> {
     fn load(&self, bytes: Range<usize>) {
+        let bytes = bytes.start / LINE * LINE..bytes.end.next_multiple_of(LINE);
         self.memory.note(|| Step::Load { page_number: self.page_number, bytes });
+    }
+
+    fn load_at(&self, byte: usize) {
+        self.load(byte..byte + 1);
     }
 }
 
@@ -501,7 +510,9 @@ impl Store for Memory {
     }
 
     fn load(&self, page_number: PageNumber) -> LoadingPage<'_> {
-        LoadingPage { memory: self, page_number }
+        let page = LoadingPage { memory: self, page_number };
+        store::LoadingPage::load_at(&page, 0);
+        page
     }
 
     fn prefetch(&self, page_number: PageNumber) {

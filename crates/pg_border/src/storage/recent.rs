@@ -91,9 +91,13 @@ impl RecentPage {
 impl LoadingPage for RecentPage {
     #[inline]
     fn load(&self, bytes: Range<usize>) {
+        (bytes.start / LINE..bytes.end.div_ceil(LINE)).for_each(|line| self.load_at(line * LINE));
+    }
+
+    #[inline(always)]
+    fn load_at(&self, byte: usize) {
         if !self.0.is_null() {
-            let lines = bytes.start / LINE..bytes.end.div_ceil(LINE);
-            lines.for_each(|line| prefetch(self.0.wrapping_add(line * LINE)));
+            prefetch(self.0.wrapping_add(byte));
         }
     }
 }
