@@ -41,6 +41,7 @@ pub(crate) struct LoadingLeaf<'s, S: Store + 's> {
 /// A page above the leaves that is locked.
 struct PathPage<P> {
     page: P,
+    page_number: PageNumber,
     /// The first key after those that the page covers.
     end: Option<IndexKey>,
 }
@@ -119,7 +120,7 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
             next: NextLeaf::At(from),
             loaded: None,
         };
-        let root = PathPage { page: root, end: None };
+        let root = PathPage { page: root, page_number: index.layout.root(part.tree), end: None };
         if is_parent {
             path.add_parent(root, from);
         } else {
@@ -131,6 +132,8 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
     /// Appends the next leaves, at most `most`, and starts loading the beginnings of their pages. Their
     /// addresses are looked up together, so that the processor waits for memory once and not for each leaf.
     pub(crate) fn announce(&mut self, most: usize, leaves: &mut VecDeque<LoadingLeaf<'s, S>>) {
+        let first = self.next;
+        let before = leaves.len();
         let mut found = [None; LEAVES_ANNOUNCED];
         found.iter_mut().take(most).for_each(|leaf| *leaf = self.next_leaf());
         // Bounded: LEAVES_ANNOUNCED.
@@ -138,6 +141,19 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
             let page = self.index.store.load(leaf.page_number);
             LoadingLeaf { leaf, page }
         }));
+        if let (NextLeaf::InSlot(first), NextLeaf::InSlot(next)) = (first, self.next)
+            && first + leaves.len() - before == next
+        {
+            self.load_children(next + LEAVES_ANNOUNCED);
+        }
+    }
+
+    /// Starts loading what the last parent says about the children around this slot. A walk through all
+    /// leaves comes there after the leaves that are announced next, and would wait for it.
+    fn load_children(&self, slot: usize) {
+        let Some(parent) = self.parents.back() else { return };
+        let loading = self.index.store.load(parent.page_number);
+        parent.page.bytes_near(slot).into_iter().for_each(|bytes| loading.load(bytes));
     }
 
     /// Goes on to the next leaf, and locks its parent. `None` after the last leaf, and if leaves have to be
@@ -154,7 +170,7 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
             }
         };
         let after_leaf = after_child(&parent.page, slot);
-        let next = parent.end_of_child(slot).and_then(|end| self.part.next(self.probe, end));
+        let next = after_leaf.or(parent.end).and_then(|end| self.part.next(self.probe, end));
         let next_slot = next.filter(|&key| after_leaf.is_some() && parent.covers(key)).map(|key| {
             // The next leaf is wanted most often.
             if after_leaf == Some(key) { slot + 1 } else { parent.child_of(key) }
@@ -187,7 +203,7 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
             let end = above.end_of_child(slot);
             let page = self.index.read_child(&above.page, slot);
             let level = page.level();
-            let child = PathPage { page, end };
+            let child = PathPage { page, page_number: above.page.child(slot), end };
             if level == 1 {
                 let next = end.and_then(|end| self.part.next(self.probe, end));
                 self.loaded = next.filter(|&key| above.covers(key)).map(|key| {

@@ -63,9 +63,10 @@ impl Page {
         }
     }
 
-    /// The bytes that [`child_near`](Self::child_near) reads if the child is where it is likely to be.
+    /// The bytes that [`child_near`](Self::child_near) reads if the child is where it is likely to be; none
+    /// for a slot far after the last child.
     pub(crate) fn bytes_near(&self, likely: usize) -> [Range<usize>; 2] {
-        let low = likely.saturating_sub(NEAR);
+        let low = likely.saturating_sub(NEAR).min(self.len());
         let high = (likely + NEAR + 1).min(self.len());
         let keys = HEADER + low * KEY..HEADER + high * KEY;
         let rests = TRAILER - high * self.rest()..TRAILER - low * self.rest();
