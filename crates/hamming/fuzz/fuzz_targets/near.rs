@@ -188,7 +188,7 @@ fuzz_target!(|table: Table| {
     let second = CodeSlice::new(&reversed, width);
     let second_radius = u32::from(table.second_radius);
     let is_second_near = |a: u32, b: u32| distance_of_words(second.get(a), second.get(b)) <= second_radius;
-    let both = CodeSlice::joined(&[codes, second], codes.len(), &mut || ()).unwrap();
+    let both: Vec<u64> = codes.iter().zip(second.iter()).flat_map(|codes| [codes.0, codes.1].concat()).collect();
     let radii = CodeRadii::from(radius).and(width, second_radius);
     for linkage in [Linkage::Leader, Linkage::Connected] {
         let by_one = naive_keepers(rows, linkage, is_near);
