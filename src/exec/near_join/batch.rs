@@ -72,8 +72,8 @@ impl JoinBatch {
         Side::BOTH.map(|side| self[side].codes())
     }
 
-    /// The search for the near pairs. If the rows were divided, the plan of that and the number of the pass say
-    /// which pairs belong to the partition of the batch.
+    /// The search for the near pairs. If the rows were divided, the plan of that and the number of the pass
+    /// say which pairs belong to the partition of the batch.
     pub(super) fn search(
         &self,
         radii: &[u32],
