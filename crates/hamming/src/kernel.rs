@@ -44,8 +44,8 @@ fn list_near<T>(elements: &[T], is_near: &impl Fn(&T) -> bool, mut found: impl F
     }
 }
 
-/// Whether none of the elements is near. AVX2 compares whether a distance is greater, and would need a further
-/// instruction for whether any is not.
+/// Whether none of the elements is near. AVX2 compares whether a distance is greater, and would need a
+/// further instruction for whether any is not.
 ///
 /// Uses a plain loop, since iterators are not always inlined into the function for a kind of processor.
 #[inline(always)]

@@ -147,10 +147,10 @@ impl RowDifferences {
     }
 }
 
-/// The fraction of all pairs, if so many of the sampled pairs were counted. It is `scattered`, the fraction for
-/// scattered rows, unless there are more of them than chance would explain: otherwise, the cheapest of many
-/// plans would be the one that chance favours, and a single pair of a row with itself, which samples of the
-/// same rows may have, would make plans for a large table several times as expensive.
+/// The fraction of all pairs, if so many of the sampled pairs were counted. It is `scattered`, the fraction
+/// for scattered rows, unless there are more of them than chance would explain: otherwise, the cheapest of
+/// many plans would be the one that chance favours, and a single pair of a row with itself, which samples of
+/// the same rows may have, would make plans for a large table several times as expensive.
 pub(super) fn fraction_of_sample(counted: usize, sampled: usize, scattered: f64) -> f64 {
     let expected = scattered * sampled as f64;
     let by_chance = expected + 4.0 * expected.max(1.0).sqrt();
