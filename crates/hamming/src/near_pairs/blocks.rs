@@ -15,7 +15,8 @@
 //! they need fewer copies for blocks of the same size, and if they have enough bits to separate codes. All
 //! codes that agree in a segment are in the same block of it, however many they are.
 
-use super::plan::{BitSegment, JoinPlan, MAX_SEGMENT_BITS, lowest};
+use super::plan::{BitSegment, JoinPlan, lowest};
+use super::segment_cost::MAX_SEGMENT_BITS;
 use crate::code::CodeCutter;
 use crate::hash::scattered;
 use base::{Limit, OutOfMemory, collect};

@@ -60,6 +60,7 @@ mod plan;
 mod plan_search;
 mod portions;
 mod radii;
+mod segment_cost;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -69,11 +70,13 @@ use base::{Heartbeat, OutOfMemory};
 pub use blocks::{PARTS, PairBlocks};
 use compare::{GatheredRuns, JoinTables, SortedSides, compare, pieces, retain_near};
 pub use pair_division::PairDivision;
-use plan::{BitSegment, JoinPlan, JoinSize, cost_of_check};
-pub use plan::{JoinSides, MAX_SEGMENT_BITS};
+pub use plan::JoinSides;
+use plan::{BitSegment, JoinPlan};
 pub use plan_search::cost_between;
 pub use portions::PairSearch;
 pub use radii::CodeRadii;
+pub use segment_cost::MAX_SEGMENT_BITS;
+use segment_cost::{JoinSize, cost_of_check};
 use std::borrow::Cow;
 use std::ops::Range;
 

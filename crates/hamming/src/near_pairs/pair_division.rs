@@ -14,7 +14,8 @@
 //!
 //! Cost: `radius + 1` passes through all codes. There are as many comparisons as without a division.
 
-use super::plan::{BitSegment, JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, groups_of, lowest};
+use super::plan::{BitSegment, JoinPlan, JoinSides, groups_of, lowest};
+use super::segment_cost::{JoinSize, MAX_SEGMENT_BITS};
 use super::{CodeRadii, CodeSlice, PairSearch};
 use crate::buckets::BitChoice;
 use base::{OutOfMemory, collect, push};

@@ -31,7 +31,8 @@
 //! If `f` is 0, or if rows that memory has no room for could not be divided
 //! ([`PairDivision`](super::PairDivision)), no word may differ alone, and `farther` is up to `f + 1`.
 
-use super::plan::{BitSegment, JoinPlan, MAX_SEGMENT_BITS, groups_of};
+use super::plan::{BitSegment, JoinPlan, groups_of};
+use super::segment_cost::MAX_SEGMENT_BITS;
 use crate::buckets::{BitChoice, Parities};
 
 impl JoinPlan {
@@ -98,8 +99,8 @@ mod tests {
     use super::*;
     use crate::code::{CodeSlice, distance_of_words};
     use crate::hash::scattered;
-    use crate::near_pairs::plan::JoinSize;
     use crate::near_pairs::plan::tests::even;
+    use crate::near_pairs::segment_cost::JoinSize;
     use crate::near_pairs::tests::{FEWER, pairs_of_division, portions};
     use crate::near_pairs::{CodeRadii, JoinSides, PairDivision, PairSearch};
     use base::OutOfMemory;

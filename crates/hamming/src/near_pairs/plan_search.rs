@@ -5,11 +5,11 @@
 //! bits has 30 cuts for each part of the radius that it may get. Words with the same number of bits have the
 //! same cuts. So a search takes some microseconds, and some more to read the sample of pairs.
 
-use super::plan::{
-    JoinPlan, JoinSides, JoinSize, MAX_SEGMENT_BITS, RowDifferences, cost_of_check, cost_of_segment,
-    fraction_of_sample, length_of, lowest, threshold_of,
-};
+use super::plan::{JoinPlan, JoinSides, RowDifferences, fraction_of_sample, lowest};
 use super::radii::{CodeRadii, CodeRadius};
+use super::segment_cost::{
+    JoinSize, MAX_SEGMENT_BITS, cost_of_check, cost_of_segment, length_of, threshold_of,
+};
 use crate::code::{CodeCutter, volume};
 use base::{OutOfMemory, push};
 use std::ops::Range;
@@ -335,8 +335,8 @@ fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> f64 {
 mod tests {
     use super::super::tests::CUTS;
     use super::*;
-    use crate::near_pairs::plan::FLIPS;
     use crate::near_pairs::plan::tests::even;
+    use crate::near_pairs::segment_cost::FLIPS;
 
     /// The number of cuts that a search tries.
     fn tried(rows: f64, varying: &[u64], radius: u32) -> usize {
