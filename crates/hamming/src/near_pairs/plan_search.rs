@@ -335,6 +335,7 @@ fn cost_of_cut(size: &JoinSize, bits: u32, count: u32, reach: u32) -> f64 {
 mod tests {
     use super::super::tests::CUTS;
     use super::*;
+    use crate::hash::scattered;
     use crate::near_pairs::plan::tests::even;
     use crate::near_pairs::segment_cost::FLIPS;
 
@@ -364,6 +365,24 @@ mod tests {
             tried(1e5, &[u64::MAX; 16], 90) <= tried(1e5, &[u64::MAX; 4], 90),
             "words have the same cuts"
         );
+    }
+
+    /// A sample of the same rows may have pairs of a row with itself.
+    #[test]
+    #[cfg_attr(miri, ignore = "arithmetic on many numbers")]
+    fn a_few_sampled_pairs_do_not_change_a_plan() {
+        let rows = 859_091.0;
+        let pairs = rows * rows / 2.0;
+        let size = JoinSize { rows, left: rows, pairs, widest: MAX_SEGMENT_BITS, divided: 5 };
+        let plan = |equal: u64| {
+            let difference =
+                |word: u64, pair: u64| if pair < equal { 0 } else { scattered(word << 32 | pair) };
+            let sampled = (0..4).map(|word| (0..4096).map(|pair| difference(word, pair)).collect()).collect();
+            let differences = RowDifferences { varying: vec![u64::MAX; 4], sampled };
+            JoinPlan::of_size(&size, &differences, &50.into()).unwrap()
+        };
+        assert_eq!([1, 2, 4].map(plan), [0; 3].map(plan));
+        assert_ne!(plan(100), plan(0), "so many pairs are not near by chance");
     }
 
     #[test]
