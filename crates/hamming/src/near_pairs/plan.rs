@@ -35,10 +35,12 @@ impl<'a> JoinSides<'a> {
         let right = self.right.unwrap_or(self.left).codes;
         if left.width() > 1 && !right.is_empty() {
             let random = |number: usize, rows: usize| (scattered(number as u64) % rows as u64) as u32;
-            let pairs = (0..left.len().min(MAX_SAMPLE)).map(|number| {
-                [left.get(random(2 * number, left.len())), right.get(random(2 * number + 1, right.len()))]
-            });
-            let pairs = pairs.filter(|[a, b]| self.right.is_some() || !std::ptr::eq(*a, *b));
+            let places = (0..left.len().min(MAX_SAMPLE))
+                .map(|number| [random(2 * number, left.len()), random(2 * number + 1, right.len())]);
+            // If a table is joined with itself, this would be a row and itself. Few such pairs would count as
+            // many in a large table.
+            let places = places.filter(|[a, b]| a != b);
+            let pairs = places.map(|[a, b]| [left.get(a), right.get(b)]);
             let pairs: Vec<[&[u64]; 2]> = collect(pairs, left.len().min(MAX_SAMPLE))?;
             let of_word = |word: usize| collect(pairs.iter().map(|[a, b]| a[word] ^ b[word]), pairs.len());
             differences.sampled = (0..left.width()).map(of_word).collect::<Result<_, _>>()?;
@@ -72,12 +74,12 @@ pub(super) struct RowDifferences {
 }
 
 impl RowDifferences {
-    /// The fraction of the pairs that differ in at most `limit` of these bits of a word, where `scattered` is
-    /// the fraction for scattered rows.
+    /// The fraction of the pairs that differ in at most `limit` of these bits of a word. It is at least
+    /// `scattered`, the fraction for scattered rows, since a sample cannot show smaller fractions.
     fn fraction(&self, word: usize, mask: u64, limit: u32, scattered: f64) -> f64 {
         let Some(sampled) = self.sampled.get(word) else { return scattered };
         let near = sampled.iter().filter(|difference| (*difference & mask).count_ones() <= limit).count();
-        fraction_of_sample(near, sampled.len(), scattered)
+        f64::max(scattered, near as f64 / sampled.len().max(1) as f64)
     }
 
     /// The same for one of several codes, but sampled pairs that another code separates differ in all bits.
@@ -108,7 +110,7 @@ impl RowDifferences {
         let Some(pairs) = self.sampled.first().map(Vec::len) else { return scattered };
         let is_compared = |&pair: &usize| segment.has_near(segment.word_of(|word| self.sampled[word][pair]));
         let near = (0..pairs).filter(is_compared).count();
-        fraction_of_sample(near, pairs, scattered)
+        f64::max(scattered, near as f64 / pairs.max(1) as f64)
     }
 
     /// The cost of comparing the whole codes of rows whose words are within the limit. It is 0 for codes of
@@ -117,16 +119,6 @@ impl RowDifferences {
         let scattered = volume(self.varying[word].count_ones(), limit);
         size.pairs * self.fraction(word, u64::MAX, limit, scattered) * cost_of_check(self.varying.len())
     }
-}
-
-/// The fraction of all pairs, if so many of the sampled pairs were counted. It is `scattered`, the fraction
-/// for scattered rows, unless there are more of them than chance would explain: otherwise, the cheapest of
-/// many plans would be the one that chance favours, and a single pair of a row with itself, which samples of
-/// the same rows may have, would make plans for a large table several times as expensive.
-pub(super) fn fraction_of_sample(counted: usize, sampled: usize, scattered: f64) -> f64 {
-    let expected = scattered * sampled as f64;
-    let by_chance = expected + 4.0 * expected.max(1.0).sqrt();
-    if counted as f64 > by_chance { counted as f64 / sampled as f64 } else { scattered }
 }
 
 /// The bits of a word by which rows are sorted into buckets, and how many of these bits may differ.
