@@ -108,9 +108,9 @@ impl JoinPartitions {
         let bits = partitions.next_power_of_two().ilog2();
         let rows = summaries.0.each_ref().map(|side| side.coded as usize);
         let varying = SideSummary::varying_of(summaries.0.each_ref());
-        let (samples, bits) = (batch.codes(), [bits, memory::widest_segment()]);
         let radii = batch[Side::Outer].radii(radii);
-        self.plan = PairDivision::new(samples, &varying, rows, radii, bits)?;
+        let most_bits = [bits, memory::widest_segment()];
+        self.plan = PairDivision::new(batch.codes(), &varying, rows, radii, most_bits)?;
         Ok(())
     }
 
