@@ -154,6 +154,7 @@ fn announce(first: usize, words: usize, ahead: &impl Fn(usize)) {
     }
 }
 
+/// As [`near_codes`], for codes of `WIDTH` words, of which `CODES` are compared before any of them is listed.
 #[inline(always)]
 fn near_codes_of<const WIDTH: usize, const CODES: usize>(
     words: &[[u8; 8]],

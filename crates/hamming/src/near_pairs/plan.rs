@@ -269,15 +269,13 @@ impl JoinPlan {
     /// separates rows.
     pub(super) fn of_segments(word: usize, count: u32, varying: u64, reach: u32) -> Self {
         let used = count.min(reach);
-        let mut rest = varying;
         let mut segments = Vec::new();
-        for number in 0..used {
-            let length = length_of(number, varying.count_ones(), count);
+        for (number, mask) in (0..used).zip(groups_of(varying, count)) {
             let threshold = threshold_of(number, reach, used);
-            let mask = lowest(rest, length);
-            rest &= !mask;
-            debug_assert_eq!(mask.count_ones(), length, "the word has the bits of its segments");
-            debug_assert!(threshold < length, "a segment with as many flips as bits separates no rows");
+            debug_assert!(
+                threshold < mask.count_ones(),
+                "a segment with as many flips as bits separates no rows"
+            );
             segments.push(BitSegment::new(word, mask, threshold, reach - 1));
         }
         let plan = Self { segments };
@@ -296,7 +294,9 @@ impl JoinPlan {
 pub(super) fn groups_of(mask: u64, count: u32) -> impl Iterator<Item = u64> {
     let bits = mask.count_ones();
     (0..count).scan(mask, move |rest, number| {
-        let group = lowest(*rest, length_of(number, bits, count));
+        let length = length_of(number, bits, count);
+        let group = lowest(*rest, length);
+        debug_assert_eq!(group.count_ones(), length, "the mask has the bits of its groups");
         *rest &= !group;
         Some(group)
     })

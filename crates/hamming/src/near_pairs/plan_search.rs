@@ -5,7 +5,7 @@
 //! bits has 30 cuts for each part of the radius that it may get. Words with the same number of bits have the
 //! same cuts. So a search takes some microseconds, and some more to read the sample of pairs.
 
-use super::plan::{JoinPlan, JoinSides, RowDifferences, lowest};
+use super::plan::{JoinPlan, JoinSides, RowDifferences, groups_of, lowest};
 use super::radii::{CodeRadii, CodeRadius};
 use super::segment_cost::{
     JoinSize, MAX_SEGMENT_BITS, cost_of_check, cost_of_segment, length_of, threshold_of,
@@ -193,27 +193,27 @@ impl<'a> PlanSearch<'a> {
         if words.len() == 1 {
             return [radius.checked_add(1).and_then(|reach| self.segments(words.start, reach)), None];
         }
-        let mut division = WordReaches::new(self, words.clone());
+        let mut reaches = WordReaches::new(self, words.clone());
         let mut with_parities: Option<(f64, u32, WordReaches)> = None;
         for reach in 0..=radius {
             let more = (radius - reach).saturating_add(1);
             if more <= MOST_OF_PARITIES {
-                let cost = division.cost() + self.cost_of_parities(&division, more);
+                let cost = reaches.cost() + self.cost_of_parities(&reaches, more);
                 if with_parities.as_ref().is_none_or(|&(least, ..)| cost < least) {
-                    with_parities = Some((cost, more, division.clone()));
+                    with_parities = Some((cost, more, reaches.clone()));
                 }
             }
-            if !division.add_bit(self) {
+            if !reaches.add_bit(self) {
                 break;
             }
         }
-        let reaches_all = division.reaches.iter().sum::<u32>() > radius;
-        let plan = if reaches_all { self.plan_of(&division) } else { None };
+        let reaches_all = reaches.reaches.iter().sum::<u32>() > radius;
+        let plan = if reaches_all { self.plan_of(&reaches) } else { None };
         let with_parities =
-            with_parities.filter(|&(cost, ..)| !reaches_all || cost < PARITIES_PAY * division.cost());
-        let with_parities = with_parities.and_then(|(_, more, division)| {
-            let rest = words.max_by_key(|&word| self.differences.varying[word].count_ones())?;
-            self.plan_of(&division)?.with_parities(rest, more)
+            with_parities.filter(|&(cost, ..)| !reaches_all || cost < PARITIES_PAY * reaches.cost());
+        let with_parities = with_parities.and_then(|(_, more, reaches)| {
+            let word = words.max_by_key(|&word| self.differences.varying[word].count_ones())?;
+            self.plan_of(&reaches)?.with_parities(word, more)
         });
         let plans = [plan, with_parities];
         debug_assert!(
@@ -263,15 +263,11 @@ impl<'a> PlanSearch<'a> {
             return cut.cost + check * cut.within;
         }
         let used = cut.count.min(reach);
-        let mut rest = varying;
         let mut cost = check * self.fraction(word, u64::MAX, reach - 1, cut.within);
-        for number in 0..used {
-            let length = length_of(number, varying.count_ones(), cut.count);
-            let mask = lowest(rest, length);
+        for (number, mask) in (0..used).zip(groups_of(varying, cut.count)) {
             let threshold = threshold_of(number, reach, used);
-            rest &= !mask;
             let fraction = |scattered| self.fraction(word, mask, threshold, scattered);
-            cost += cost_of_segment(size, length, threshold, fraction);
+            cost += cost_of_segment(size, mask.count_ones(), threshold, fraction);
         }
         cost
     }
