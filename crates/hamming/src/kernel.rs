@@ -81,15 +81,20 @@ for_processors! {
         ahead: &A,
         hits: &mut Vec<u16>,
     ) {
-        let is_near = |word: &[u8; 8]| (u64::from_ne_bytes(*word) ^ query).count_ones() <= radius;
+        let distance = |word: &[u8; 8]| (u64::from_ne_bytes(*word) ^ query).count_ones();
+        let is_near = |word: &[u8; 8]| distance(word) <= radius;
         for (group, words) in words.chunks(GROUP).enumerate() {
             let first = group * GROUP;
-            let mut are_far = true;
             let (steps, rest) = words.as_chunks::<STEP>();
+            // The least distance of the words in each place of a step: one comparison for all steps.
+            let mut least = [u32::MAX; STEP];
             for (step, words) in steps.iter().enumerate() {
                 ahead(first + step * STEP);
-                are_far &= all_are_far(words, &is_near);
+                for (least, word) in least.iter_mut().zip(words) {
+                    *least = distance(word).min(*least);
+                }
             }
+            let mut are_far = all_are_far(&least, &|&least| least <= radius);
             if !rest.is_empty() {
                 ahead(first + steps.len() * STEP);
                 are_far &= all_are_far(rest, &is_near);

@@ -26,7 +26,7 @@ pub(crate) fn scan_codes<S: Store>(
     let mut limit = radius;
     index.walk(part, from, &Probe::within(first, part.tree, radius), &mut |leaf, ahead| {
         near.clear();
-        near_codes(leaf.bits(), center, limit, &|word| ahead.load(word), &mut near);
+        near_codes(leaf.bits(), center, limit, &move |word| ahead.load(word), &mut near);
         for &(slot, distance) in &near {
             if distance > limit {
                 continue;

@@ -38,20 +38,28 @@ pub(crate) enum Walk {
 }
 
 /// Visits a leaf, and returns whether the walk should go on before it releases locks.
-type VisitLeaf<'v, P> = dyn FnMut(&Page, &Ahead<P>) -> bool + 'v;
+type VisitLeaf<'v, P> = dyn FnMut(&Page, Ahead<P>) -> bool + 'v;
 
 /// The leaves that are loaded from memory while a leaf is visited.
+///
+/// If there is no such leaf, the visited one takes its place: to load that does no harm, and a step needs no
+/// condition.
+#[derive(Clone, Copy)]
 pub(crate) struct Ahead<P> {
-    next: Option<P>,
-    after_next: Option<P>,
+    next: P,
+    after_next: P,
     /// The word of the visited leaf from which on the leaf after the next one is loaded.
     rest: usize,
 }
 
-impl<P: LoadingPage> Ahead<P> {
+impl<P: LoadingPage + Copy> Ahead<P> {
     /// While a leaf with so many words is visited.
-    fn of(words: usize, next: Option<P>, after_next: Option<P>) -> Self {
-        Self { next, after_next, rest: words.saturating_sub(BEGINNING).next_multiple_of(STEP) }
+    fn of(visited: P, words: usize, next: Option<P>, after_next: Option<P>) -> Self {
+        Self {
+            next: next.unwrap_or(visited),
+            after_next: after_next.unwrap_or(visited),
+            rest: words.saturating_sub(BEGINNING).next_multiple_of(STEP),
+        }
     }
 
     /// Starts loading a step of words of the next leaves into the processor's cache. Called for each step of
@@ -63,13 +71,11 @@ impl<P: LoadingPage> Ahead<P> {
     pub(crate) fn load(&self, word: usize) {
         debug_assert!(word.is_multiple_of(STEP), "steps are loaded");
         let (page, first) = match word < self.rest {
-            true => (&self.next, word + BEGINNING),
-            false => (&self.after_next, word - self.rest),
+            true => (self.next, word + BEGINNING),
+            false => (self.after_next, word - self.rest),
         };
-        if let Some(page) = page {
-            // The line before has been loaded with the words before, or with the page's header.
-            page.load_at(Page::place_of_word(first + STEP) - 1);
-        }
+        // The line before has been loaded with the words before, or with the page's header.
+        page.load_at(Page::place_of_word(first + STEP) - 1);
     }
 }
 
@@ -93,7 +99,8 @@ impl<'s, S: Store> Index<'s, S> {
         };
         let root = self.read_root(part.tree);
         if root.level() == 0 {
-            visit(&root, &Ahead::of(root.bits().len(), None, None));
+            let visited = self.store.load(self.layout.root(part.tree));
+            visit(&root, Ahead::of(visited, root.bits().len(), None, None));
             return Walk::Done;
         }
         let mut path = LeafPath::new(self, part, probe, root, from, is_slow);
@@ -102,7 +109,7 @@ impl<'s, S: Store> Index<'s, S> {
         left -= leaves.len();
         leaves.iter().take(2).for_each(|leaf| leaf.page.load(Page::bytes_of_words(0..BEGINNING)));
         loop {
-            let Some(LoadingLeaf { leaf, .. }) = leaves.pop_front() else { return Walk::Done };
+            let Some(LoadingLeaf { leaf, page: visited }) = leaves.pop_front() else { return Walk::Done };
             // While a leaf is visited, the next one and the beginning of the one after it are loaded.
             if leaves.len() < 2 && left > 0 {
                 let before = leaves.len();
@@ -114,7 +121,7 @@ impl<'s, S: Store> Index<'s, S> {
             let words = page.bits().len();
             let next = leaves.front().map(|leaf| leaf.page);
             let after_next = leaves.get(1).map(|leaf| leaf.page);
-            let goes_on = visit(&page, &Ahead::of(words, next, after_next));
+            let goes_on = visit(&page, Ahead::of(visited, words, next, after_next));
             if let Some(after_next) = after_next.filter(|_| words < BEGINNING) {
                 after_next.load(Page::bytes_of_words(words..BEGINNING));
             }

@@ -165,7 +165,7 @@ impl WordSearch {
         index.walk(part, from, probe, &mut |leaf, ahead| {
             self.leaves_read += 1;
             self.slots.clear();
-            near_words(leaf.bits(), query, limit, &|word| ahead.load(word), &mut self.slots);
+            near_words(leaf.bits(), query, limit, &move |word| ahead.load(word), &mut self.slots);
             for &slot in &self.slots {
                 let entry = leaf.key(slot.into());
                 let word = rotated_back(entry.bits, part.tree);

@@ -66,22 +66,22 @@ unsafe fn make_list(index: pg_sys::Relation, places: PageNumber) -> *mut pg_sys:
     }
 }
 
-/// Where a page may be in shared buffers; null if that is not known. The buffer may be free or have another
-/// page meanwhile, because this address is only used to prefetch.
+/// Where a page may be in shared buffers; another page if that is not known. The buffer may be free or have
+/// another page meanwhile, because this address is only used to prefetch.
 #[derive(Clone, Copy)]
 pub struct RecentPage(*const i8);
 
 impl RecentPage {
     /// Prefetches the header of this buffer, and the beginning and the end of its page. Any number is
-    /// allowed.
+    /// allowed: those of temporary tables' buffers are negative, and 0 stands for none. For these it is the
+    /// first shared buffer, so that nothing has to ask whether there is one.
     #[inline]
     pub(super) fn loading(buffer: pg_sys::Buffer) -> Self {
-        // Buffers of temporary tables have negative numbers.
-        let Ok(number @ 1..) = usize::try_from(buffer) else { return Self(std::ptr::null()) };
+        let place = usize::try_from(buffer.saturating_sub(1)).unwrap_or(0);
         // SAFETY: the pointers do not change while the process runs.
         let (headers, pages) = unsafe { (pg_sys::BufferDescriptors, pg_sys::BufferBlocks) };
-        let page = pages.cast::<i8>().wrapping_add((number - 1).wrapping_mul(PAGE_SIZE));
-        prefetch(headers.wrapping_add(number - 1).cast());
+        let page = pages.cast::<i8>().wrapping_add(place.wrapping_mul(PAGE_SIZE));
+        prefetch(headers.wrapping_add(place).cast());
         prefetch(page);
         prefetch(page.wrapping_add(PAGE_SIZE - LINE));
         Self(page)
@@ -96,9 +96,7 @@ impl LoadingPage for RecentPage {
 
     #[inline(always)]
     fn load_at(&self, byte: usize) {
-        if !self.0.is_null() {
-            prefetch(self.0.wrapping_add(byte));
-        }
+        prefetch(self.0.wrapping_add(byte));
     }
 }
 
