@@ -70,6 +70,16 @@ impl<P: Deref<Target = Page>> PathPage<P> {
     }
 }
 
+/// A parent that is being loaded from memory.
+#[derive(Clone, Copy)]
+struct NextParent {
+    /// The key that leads to it.
+    key: IndexKey,
+    /// Its slot in the last page of `above`. That page covers the key, so it is still the last one when the
+    /// path comes to the key.
+    slot: usize,
+}
+
 /// Where the next leaf is.
 #[derive(Clone, Copy)]
 enum NextLeaf {
@@ -93,9 +103,8 @@ pub(crate) struct LeafPath<'w, 's, S: Store> {
     /// The parents of the leaves that the walk has not visited yet.
     parents: VecDeque<PathPage<S::Shared<'s>>>,
     next: NextLeaf,
-    /// The parent after the last one, which is being loaded: the key that leads to it, and its slot in the
-    /// page above. `None` if it is under another page.
-    loaded: Option<(IndexKey, usize)>,
+    /// The parent after the last one, which is being loaded from memory; `None` if it is under another page.
+    next_parent: Option<NextParent>,
 }
 
 impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
@@ -118,7 +127,7 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
             above: Vec::new(),
             parents: VecDeque::with_capacity(MOST_PARENTS), // Bounded: MOST_PARENTS.
             next: NextLeaf::At(from),
-            loaded: None,
+            next_parent: None,
         };
         let root = PathPage { page: root, page_number: index.layout.root(part.tree), end: None };
         if is_parent {
@@ -196,8 +205,8 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
             self.above.pop();
         }
         while let Some(above) = self.above.last() {
-            let slot = match self.loaded.take() {
-                Some((loaded, slot)) if loaded == key => slot,
+            let slot = match self.next_parent.take() {
+                Some(next) if next.key == key => next.slot,
                 _ => above.page.child_of(key),
             };
             let end = above.end_of_child(slot);
@@ -206,13 +215,13 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
             let child = PathPage { page, page_number: above.page.child(slot), end };
             if level == 1 {
                 let next = end.and_then(|end| self.part.next(self.probe, end));
-                self.loaded = next.filter(|&key| above.covers(key)).map(|key| {
+                self.next_parent = next.filter(|&key| above.covers(key)).map(|key| {
                     let slot = above.page.child_of(key);
                     let loading = self.index.store.load(above.page.child(slot));
                     // It probably has as many children as this one.
                     let searched = above.first_searched(slot, &child.page, key);
                     searched.into_iter().for_each(|bytes| loading.load(bytes));
-                    (key, slot)
+                    NextParent { key, slot }
                 });
                 return self.add_parent(child, key);
             }

@@ -22,10 +22,10 @@ pub fn check_changed_pages(pages: usize) -> Result<(), Problem> {
 
 /// A store of pages. A page stays locked as long as the value that is returned for it.
 ///
-/// A process that holds the lock of a node may request the lock of its child. A process that holds a lock in
-/// one tree may request locks in later trees. No process requests locks in the opposite order. A page that no
-/// other page points to can be locked at any time. `README.md` ("Trees and locks") explains why there are no
-/// deadlocks, unless the index is damaged.
+/// Locks are requested in one order: earlier trees first; in a tree, the pages above the leaves before the
+/// leaves; above the leaves, a page before its children, and these from left to right, each with all pages
+/// below it; leaves from left to right. A page that no other page points to can be locked at any time.
+/// `README.md` ("Trees and locks") explains why there are no deadlocks, unless the index is damaged.
 ///
 /// If a page points to a page of another tree, two processes that change the index can wait for each other
 /// before one of them has noticed the damage. A store should refuse a page that the same process has already
@@ -72,8 +72,9 @@ pub trait Store {
     /// The pages must be in the order in which they may be locked.
     fn commit(&self, changes: &mut [(&mut Self::Exclusive<'_>, Edit)]);
 
-    /// Whether pages come from far away, so that [`prefetch`](Self::prefetch) helps.
-    fn is_slow(&self) -> bool;
+    /// Called once before each group of leaves is read. Returns whether pages come from far away, so that
+    /// [`prefetch`](Self::prefetch) helps.
+    fn begin_leaves(&self) -> bool;
 
     /// Starts reading the page, which will be needed soon.
     fn prefetch(&self, page_number: PageNumber);

@@ -185,9 +185,9 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
         let (parent, end) = self.index.descend(self.tree, 1, from);
         if parent.level() == 0 {
             drop(parent);
-            return self.root(from);
+            return self.clean_root(from);
         }
-        if store.is_slow() {
+        if store.begin_leaves() {
             self.index.prefetch(&parent, from, &Some);
         }
         let first = parent.child_of(from);
@@ -214,7 +214,7 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
     }
 
     /// Cleans a tree that consists of one leaf. If it has grown meanwhile, the walk starts again.
-    fn root(&mut self, from: IndexKey) -> Option<IndexKey> {
+    fn clean_root(&mut self, from: IndexKey) -> Option<IndexKey> {
         let mut root = self.index.lock_root(self.tree);
         if root.level() > 0 {
             return Some(from);

@@ -48,8 +48,9 @@ type VisitLeaf<'v, P> = dyn FnMut(&Page, Ahead<P>) -> bool + 'v;
 pub(crate) struct Ahead<P> {
     next: P,
     after_next: P,
-    /// The word of the visited leaf from which on the leaf after the next one is loaded.
-    rest: usize,
+    /// From this word of the visited leaf on, the beginning of the leaf after the next one is loaded, since
+    /// the next one is being loaded already.
+    next_is_loaded_at: usize,
 }
 
 impl<P: LoadingPage + Copy> Ahead<P> {
@@ -58,21 +59,21 @@ impl<P: LoadingPage + Copy> Ahead<P> {
         Self {
             next: next.unwrap_or(visited),
             after_next: after_next.unwrap_or(visited),
-            rest: words.saturating_sub(BEGINNING).next_multiple_of(STEP),
+            next_is_loaded_at: words.saturating_sub(BEGINNING).next_multiple_of(STEP),
         }
     }
 
     /// Starts loading a step of words of the next leaves into the processor's cache. Called for each step of
     /// words before it is compared, it hides most of the time that memory takes.
     ///
-    /// The beginning of the next leaf is being loaded already. So the step is loaded that is as far from that
-    /// beginning, and in the end the beginning of the leaf after it.
+    /// The first [`BEGINNING`] words of the next leaf are being loaded already. So the step is loaded that is
+    /// so many words further on there, and in the end the beginning of the leaf after it.
     #[inline(always)]
     pub(crate) fn load(&self, word: usize) {
         debug_assert!(word.is_multiple_of(STEP), "steps are loaded");
-        let (page, first) = match word < self.rest {
+        let (page, first) = match word < self.next_is_loaded_at {
             true => (self.next, word + BEGINNING),
-            false => (self.after_next, word - self.rest),
+            false => (self.after_next, word - self.next_is_loaded_at),
         };
         // The line before has been loaded with the words before, or with the page's header.
         page.load_at(Page::place_of_word(first + STEP) - 1);
@@ -90,7 +91,7 @@ impl<'s, S: Store> Index<'s, S> {
         visit: &mut VisitLeaf<'_, S::Loading<'s>>,
     ) -> Walk {
         let Some(from) = part.next(probe, from) else { return Walk::Done };
-        let is_slow = self.store.is_slow();
+        let is_slow = self.store.begin_leaves();
         let mut left = match (is_slow, self.layout.has_code_tree()) {
             // They are prefetched together.
             (true, _) => LEAVES_AHEAD,
@@ -127,6 +128,11 @@ impl<'s, S: Store> Index<'s, S> {
             }
             drop(page);
             if !goes_on || leaves.is_empty() {
+                // Otherwise, the walk would never end.
+                if leaf.next.is_some_and(|next| next <= from) {
+                    let root = self.layout.root(part.tree);
+                    self.store.corrupted(root, "keys above the leaves of its tree are out of order");
+                }
                 return leaf.next.map_or(Walk::Done, Walk::From);
             }
             if leaf.is_last_of_parent {

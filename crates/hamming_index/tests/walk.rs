@@ -6,6 +6,7 @@ use hamming_index::Layout;
 use hamming_index::key::RowId;
 use hamming_index::page::PageNumber;
 use hamming_index::search_cost::leaves_in;
+use hamming_index::store::Store;
 use memory::{Ball, Memory, Query, Step};
 use std::collections::{HashMap, HashSet};
 
@@ -92,4 +93,26 @@ fn each_leaf_is_loaded_before_it_is_read() {
             }
         }
     }
+}
+
+/// A walk continues at the key at which the next leaf begins. If damage puts that key before the leaves that
+/// were visited, the walk would visit them again and again.
+#[test]
+#[cfg_attr(miri, ignore = "takes an index of many pages")]
+fn a_key_out_of_order_ends_a_walk() {
+    let mut memory = three_levels();
+    let root = Layout::FINGERPRINTS.root(0);
+    let parent = memory.read(root).child(0);
+    // The leaf after those that are read at a time. To find a lower key, no search compares it with this one.
+    let slot = 32;
+    memory.damage(parent as usize, 24 + 8 * slot, &5u64.to_ne_bytes());
+    let balls = vec![Ball { center: 0, radius: 64 }];
+    let query = Query { balls, values: true, ..Query::default() };
+    let reads = memory.reads_of(|| {
+        assert!(
+            memory.cancelled_after(1000, || memory.search(query, 1000.0, 1000)),
+            "the damage is an error"
+        );
+    });
+    assert!(reads < 100, "{reads} pages are read until the damage is noticed");
 }

@@ -54,15 +54,27 @@ type OtherProcess = Box<dyn FnMut(&Memory, usize) + Send>;
 
 thread_local! {
     /// Pages that this thread has locked.
-    static HELD: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<Vec<Option<Place>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The place of a page in the order in which pages are locked: lower trees before higher ones, and in a tree
-/// the pages above the leaves before all leaves. `None` is a page that no other page points to.
-type Place = Option<(Tree, Reverse<bool>)>;
+/// The place of a page in the order in which pages are locked: lower trees before higher ones; in a tree, the
+/// pages above the leaves before all leaves; above the leaves, a page before its children, and these from left
+/// to right, each with all pages below it; leaves from left to right. The fields are compared in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    tree: Tree,
+    is_leaf: bool,
+    /// The lowest key. An empty leaf does not show where it is.
+    lowest: Option<IndexKey>,
+    level: Reverse<u8>,
+}
 
-fn place_of(page: &Page) -> Place {
-    (!page.is_free()).then(|| (page.tree(), Reverse(page.level() > 0)))
+impl Place {
+    /// Whether a page may be locked after another one.
+    fn may_follow(self, before: Self) -> bool {
+        let is_unknown = self.lowest.is_none() || before.lowest.is_none();
+        before <= self || is_unknown && self.is_leaf && before.is_leaf && self.tree == before.tree
+    }
 }
 
 /// The number of pages that this thread has locked.
@@ -71,10 +83,10 @@ fn held() -> usize {
 }
 
 /// Counted as a locked page.
-struct Held(Place);
+struct Held(Option<Place>);
 
 impl Held {
-    fn new(place: Place) -> Self {
+    fn new(place: Option<Place>) -> Self {
         HELD.with_borrow_mut(|held| held.push(place));
         Self(place)
     }
@@ -194,11 +206,23 @@ impl Memory {
         }
     }
 
+    /// `None` if no other page points to the page, or if damage may have changed the place.
+    fn place_of(&self, page: &Page) -> Option<Place> {
+        let has_place = !self.is_damaged && !page.is_free();
+        has_place.then(|| Place {
+            tree: page.tree(),
+            is_leaf: page.level() == 0,
+            lowest: page.keys().min(),
+            level: Reverse(page.level()),
+        })
+    }
+
     /// Refuses a page that must not be locked after the pages that this thread has locked.
-    fn check_order(&self, place: Place) {
-        let Some(place) = place.filter(|_| !self.is_damaged) else { return };
+    fn check_order(&self, place: Option<Place>) {
+        let Some(place) = place else { return };
         HELD.with_borrow(|held| {
-            assert!(held.iter().flatten().all(|&before| before <= place), "{held:?} before {place:?}");
+            let may_lock = held.iter().flatten().all(|&before| place.may_follow(before));
+            assert!(may_lock, "{held:?} before {place:?}");
         });
     }
 
@@ -451,12 +475,12 @@ impl Store for Memory {
         } else {
             page.read().unwrap()
         };
-        self.check_order(place_of(&page));
+        self.check_order(self.place_of(&page));
         self.note(|| {
             let end = 24 + 8 * page.bits().len();
             Step::Read { page_number, level: page.level(), end }
         });
-        let held = Held::new(place_of(&page));
+        let held = Held::new(self.place_of(&page));
         SharedPage { page, _held: held }
     }
 
@@ -467,8 +491,8 @@ impl Store for Memory {
         } else {
             page.write().unwrap()
         };
-        self.check_order(place_of(&page));
-        let held = Held::new(place_of(&page));
+        self.check_order(self.place_of(&page));
+        let held = Held::new(self.place_of(&page));
         ExclusivePage { page, page_number, _held: held }
     }
 
@@ -505,7 +529,7 @@ impl Store for Memory {
         }
     }
 
-    fn is_slow(&self) -> bool {
+    fn begin_leaves(&self) -> bool {
         self.is_slow
     }
 

@@ -145,8 +145,8 @@ impl<'a> Pages<'a> {
     /// Like [`pin`](Self::pin), but tries first the buffer in which the page was last.
     ///
     /// PostgreSQL does not notice such a visit: it does not count the page as used, and might replace it. So
-    /// [`pin`](Self::pin) is used while pages come from disk, and for one visit in [`recent::TURNS`]. Nor
-    /// does PostgreSQL count the visit as work of a vacuum.
+    /// [`pin`](Self::pin) is used while pages come from disk, and for one of [`recent::LOOK_UP_EVERY`] visits.
+    /// Nor does PostgreSQL count the visit as work of a vacuum.
     fn pin_again(&self, block: PageNumber) -> pg_sys::Buffer {
         let no_strategy = std::ptr::null_mut();
         if self.fork != MAIN || self.is_vacuum || !self.state.is_cached.get() {
@@ -156,7 +156,7 @@ impl<'a> Pages<'a> {
         unsafe {
             let last = *recent::place_of(self.index, self.state.known_pages.get(), block);
             // Buffers of temporary tables have negative numbers.
-            if last > 0 && recent::is_its_turn() {
+            if last > 0 && recent::may_use_list() {
                 RecentPage::loading(last);
                 if read_recent_buffer(self.index, block, last) {
                     return last;
@@ -308,7 +308,7 @@ impl Store for Pages<'_> {
         wal::commit(changes, self.is_logged);
     }
 
-    fn is_slow(&self) -> bool {
+    fn begin_leaves(&self) -> bool {
         let may_prefetch = setting!(effective_io_concurrency) > 0;
         let now = read_from_disk();
         self.state.is_cached.set(self.state.pages_from_disk.replace(now) == now);

@@ -13,16 +13,16 @@ use std::ops::Range;
 /// The largest number of pages that are remembered for each index and process: 2 MB, for 4 GB of an index.
 const MOST: PageNumber = 1 << 19;
 /// One of this many visits looks the page up in PostgreSQL's table, so that PostgreSQL counts it as used.
-pub(super) const TURNS: u32 = 64;
+pub(super) const LOOK_UP_EVERY: u32 = 64;
 /// The size of a cache line in bytes, on nearly all processors.
 const LINE: usize = 64;
 
-/// Whether this visit may use the list.
+/// Whether this visit may use the list: false for one of [`LOOK_UP_EVERY`] visits.
 #[inline]
-pub(super) fn is_its_turn() -> bool {
+pub(super) fn may_use_list() -> bool {
     thread_local!(static VISITS: Cell<u32> = const { Cell::new(0) });
     VISITS.set(VISITS.get().wrapping_add(1));
-    !VISITS.get().is_multiple_of(TURNS)
+    !VISITS.get().is_multiple_of(LOOK_UP_EVERY)
 }
 
 /// The entry of the list for a page: the buffer in which the page was last seen, or 0. Several pages may
