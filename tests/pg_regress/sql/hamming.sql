@@ -184,6 +184,12 @@ VACUUM grown;
 SELECT rows, nulls, leaf_pages, height FROM hamming_index_stats('grown_si');
 SELECT count(*) FROM grown WHERE hamming(si, :q) <= 64;
 DROP TABLE grown;
+-- the page that a split has taken before its parent was split is used by the next split, without VACUUM
+CREATE TABLE widened AS SELECT i AS id, hashint8extended(i, 4) AS si FROM generate_series(1, 230000) AS i;
+CREATE INDEX widened_si ON widened USING hamming (si);
+INSERT INTO widened SELECT i, hashint8extended(i, 4) FROM generate_series(230001, 245000) AS i;
+SELECT inner_pages > 4 AS parents_were_split, unused_pages FROM hamming_index_stats('widened_si');
+DROP TABLE widened;
 -- partial and expression indexes, more than one index
 CREATE INDEX partial ON document USING hamming (si) WHERE tenant_id = 5;
 DROP INDEX document_si_idx;

@@ -162,7 +162,7 @@ unsafe extern "C-unwind" fn vacuum_cleanup<A: AccessMethod>(
 ) -> *mut pg_sys::IndexBulkDeleteResult {
     // SAFETY: PostgreSQL passes the open index.
     let clean_up = || unsafe {
-        // Only a removal of dead rows makes pages free.
+        // Without dead rows, no page has become free, unless a process was ended while it added one.
         if (*info).analyze_only || stats.is_null() {
             return stats;
         }

@@ -302,6 +302,9 @@ impl Store for Pages<'_> {
         drop(page);
         debug_assert!(self.state.locked.is_empty(), "a page is freed while none is locked");
         self.record_free(block);
+        // `GetFreeIndexPage` begins at the top of the map, which is otherwise left to VACUUM.
+        // SAFETY: the index is open.
+        unsafe { pg_sys::FreeSpaceMapVacuumRange(self.index, block, block + 1) };
     }
 
     fn commit(&self, changes: &mut [(&mut ExclusivePage<'_>, Edit)]) {
