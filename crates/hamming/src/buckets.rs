@@ -165,11 +165,13 @@ impl RowBuckets {
         &self,
         range: Range<usize>,
         input: CodeSlice<'_>,
+        heartbeat: &mut dyn Heartbeat,
     ) -> Result<Cow<'_, [u64]>, OutOfMemory> {
         if input.width() == 1 {
             return Ok(Cow::Borrowed(&self.values[range]));
         }
-        Ok(Cow::Owned(input.gather(self.places[range.clone()].iter().copied(), range.len())?))
+        let places = self.places[range.clone()].iter().copied();
+        Ok(Cow::Owned(input.gather(places, range.len(), heartbeat)?))
     }
 
     /// Replaces the rows by other rows, sorted by the chosen bits of one of their words, or of another word
@@ -227,8 +229,11 @@ impl RowBuckets {
             let in_buckets = SortedRows { starts, values, places };
             rows.sort(word, bucket_of, count, in_buckets, heartbeat);
         }
+        // The last one has counted the rows of the last bucket.
+        starts.truncate(buckets + 1);
+        debug_assert!(starts.is_sorted(), "buckets begin in their order");
         let rows_of = |starts: &[u32]| starts[1] - starts[0];
-        self.largest = self.starts[..=buckets].windows(2).map(rows_of).max().unwrap_or(0) as usize;
+        self.largest = starts.windows(2).map(rows_of).max().unwrap_or(0) as usize;
         Ok(())
     }
 }

@@ -11,7 +11,9 @@
 //! fraction of equal bits. The **radius** of a search is the largest distance that it accepts.
 
 use crate::kernel::for_processors;
-use base::{Limit, OutOfMemory, Problem, ProblemKind, greatest_common_divisor, reserve};
+use base::{
+    Heartbeat, Limit, OutOfMemory, Problem, ProblemKind, beat_every, greatest_common_divisor, reserve,
+};
 
 /// Bits of a fingerprint.
 pub const BITS: u32 = 64;
@@ -19,6 +21,9 @@ pub const BITS: u32 = 64;
 /// The most bits of a code that is cut into words, as in an index. The comparison of two codes has no such
 /// limit.
 pub const MAX_BITS: u32 = 8192;
+
+/// How many codes are copied between two heartbeats.
+const STRIDE: usize = 1 << 16;
 
 /// The number of bits that a code may have.
 pub const LENGTH: Limit = Limit::new("bits", 0, i32::MAX as i64);
@@ -192,10 +197,18 @@ impl<'a> CodeSlice<'a> {
     }
 
     /// Copies the codes at these `count` places.
-    pub fn gather(self, places: impl Iterator<Item = u32>, count: usize) -> Result<Vec<u64>, OutOfMemory> {
+    pub fn gather(
+        self,
+        places: impl Iterator<Item = u32>,
+        count: usize,
+        heartbeat: &mut dyn Heartbeat,
+    ) -> Result<Vec<u64>, OutOfMemory> {
         let mut words = Vec::new();
         reserve(&mut words, count.saturating_mul(self.width))?;
-        places.for_each(|place| words.extend_from_slice(self.get(place)));
+        for (number, place) in places.enumerate() {
+            beat_every(STRIDE, number, heartbeat);
+            words.extend_from_slice(self.get(place));
+        }
         Ok(words)
     }
 }

@@ -164,7 +164,8 @@ impl<'a> LeaderSearch<'a> {
     /// Decides the rows behind the block that are near one of its keepers. The others become the part.
     fn compare_later(&mut self, mut part: LeaderPart, block: &DecidedBlock) -> Result<LeaderState, SqlError> {
         let codes = self.block.codes();
-        let of_keepers = codes.gather(block.keepers.iter().copied(), block.keepers.len())?;
+        let of_keepers =
+            codes.gather(block.keepers.iter().copied(), block.keepers.len(), &mut check_for_interrupts)?;
         let of_keepers = CodeSlice::new(&of_keepers, codes.width());
         let radii = self.form.radii(&self.block)?;
         let mut open = OpenRows::create()?;

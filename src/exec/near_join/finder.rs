@@ -10,12 +10,15 @@ use super::work::{Count, JoinWork};
 use crate::exec::rows::CodePlace;
 use crate::pg::interrupts::check_for_interrupts;
 use crate::plan::near_join::{BySide, Side, memory};
-use base::{Heartbeat, OutOfMemory, push};
+use base::{Heartbeat, OutOfMemory, beat_every, push};
 use hamming::near_pairs::{JoinSides, PairDivision, PairSearch, PairSink};
 
 /// Of how many pairs the rows are read at a time, before they are shown. The rows of a pair can be anywhere
 /// in memory, and processors can wait for some ten reads at the same time.
 const AHEAD: usize = 16;
+
+/// Of how many rows it is asked between two heartbeats whether they are matched.
+const STRIDE: usize = 1 << 16;
 
 /// Finds pairs.
 #[derive(Default)]
@@ -140,8 +143,11 @@ impl PairSink for FirstMatches<'_> {
         Ok(())
     }
 
-    fn wants(&mut self, these: &[u32], _those: &[u32]) -> bool {
-        these.iter().any(|&code| self.is_open(code))
+    fn wants(&mut self, these: &[u32], _those: &[u32], heartbeat: &mut dyn Heartbeat) -> bool {
+        these.iter().enumerate().any(|(number, &code)| {
+            beat_every(STRIDE, number, heartbeat);
+            self.is_open(code)
+        })
     }
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, _heartbeat: &mut dyn Heartbeat) {

@@ -4,10 +4,9 @@ use super::batch::JoinBatch;
 use super::partitions::JoinPartitions;
 use super::spill::SpilledRows;
 use super::work::JoinWork;
-use crate::exec::rows::{JoinSide, MatchedSet, RecordNumber, RowFile, SideFiles, SideSummary};
+use crate::exec::rows::{CodePlace, JoinSide, MatchedSet, RecordNumber, RowFile, SideFiles, SideSummary};
 use crate::pg::error::temporary_file;
 use crate::pg::report::SqlError;
-use crate::pg::row_store::BatchRow;
 use crate::plan::near_join::{BySide, JoinKind, Side};
 use base::{Heartbeat, OutOfMemory};
 use hamming::clusters::Forest;
@@ -102,13 +101,15 @@ impl PairSink for SelfPairs<'_> {
 
     fn found(&mut self, outer: u32, inner: u32) -> Result<(), OutOfMemory> {
         let [outer_side, inner_side] = self.sides;
-        self.found.add([outer_side.number(BatchRow(outer)), inner_side.number(BatchRow(inner))]);
+        let number = |side: &JoinSide, code: u32| side.number(side.row(CodePlace(code)));
+        self.found.add([number(outer_side, outer), number(inner_side, inner)]);
         Ok(())
     }
 
-    fn wants(&mut self, outer: &[u32], inner: &[u32]) -> bool {
+    fn wants(&mut self, outer: &[u32], inner: &[u32], heartbeat: &mut dyn Heartbeat) -> bool {
         let sides = self.sides.into_iter().zip([outer, inner]);
-        let rows = sides.flat_map(|(side, rows)| rows.iter().map(|&row| side.number(BatchRow(row))));
-        self.found.forest.are_apart(rows.map(|row| row.0 as u32))
+        let rows =
+            sides.flat_map(|(side, rows)| rows.iter().map(|&code| side.number(side.row(CodePlace(code)))));
+        self.found.forest.are_apart(rows.map(|row| row.0 as u32), heartbeat)
     }
 }

@@ -172,7 +172,7 @@ fuzz_target!(|table: Table| {
                 });
                 let of_part = [0, 1].map(|side| {
                     let places: &Vec<u32> = &places[side];
-                    sides[side].gather(places.iter().copied(), places.len()).unwrap()
+                    sides[side].gather(places.iter().copied(), places.len(), &mut || ()).unwrap()
                 });
                 let of_part = [&of_part[0], &of_part[1]].map(|words| CodeSlice::new(words, width));
                 let room = (pass % 2 == 0).then_some(room);

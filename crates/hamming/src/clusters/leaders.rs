@@ -88,8 +88,8 @@ impl Leaders<'_> {
         Ok(())
     }
 
-    fn words_of(&self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
-        self.codes.gather(rows.iter().copied(), rows.len())
+    fn words_of(&mut self, rows: &[u32]) -> Result<Vec<u64>, OutOfMemory> {
+        self.codes.gather(rows.iter().copied(), rows.len(), self.heartbeat)
     }
 
     /// Decides rows by their near pairs, if there are not too many. Whether a row is a keeper depends on

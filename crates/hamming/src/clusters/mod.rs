@@ -53,12 +53,13 @@ pub fn keepers(
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
+    assert!(u32::try_from(codes.len()).is_ok(), "at most u32::MAX codes have places");
     let radii = radii.into();
     let mut keepers = first_equals(codes, heartbeat)?;
     let is_first = |place: &u32| keepers[*place as usize] == *place;
     let all = 0..codes.len() as u32;
     let firsts: Vec<u32> = collect(all.clone().filter(is_first), all.filter(is_first).count())?;
-    let distinct = codes.gather(firsts.iter().copied(), firsts.len())?;
+    let distinct = codes.gather(firsts.iter().copied(), firsts.len(), heartbeat)?;
     let distinct_codes = CodeSlice::new(&distinct, codes.width());
     let keepers_of_distinct = match linkage {
         Linkage::Leader => leaders(distinct_codes, &radii, most_pairs(firsts.len()), heartbeat),
@@ -88,7 +89,11 @@ fn are_keepers(keepers: &[u32]) -> bool {
 }
 
 /// For each code, the place of the first code that is equal to it.
+///
+/// # Panics
+/// If there are more than `u32::MAX` codes.
 pub fn first_equals(codes: CodeSlice<'_>, heartbeat: &mut dyn Heartbeat) -> Result<Vec<u32>, OutOfMemory> {
+    assert!(u32::try_from(codes.len()).is_ok(), "at most u32::MAX codes have places");
     let length = codes.len().max(2).ilog2().min(20);
     let highest = BitChoice::of_mask(u64::MAX << (u64::BITS - length));
     let folded: Vec<u64> = collect(codes.iter().map(folded), codes.len())?;
@@ -210,9 +215,12 @@ impl Forest {
     }
 
     /// Whether some of the rows are not connected.
-    pub fn are_apart(&mut self, mut rows: impl Iterator<Item = u32>) -> bool {
+    pub fn are_apart(&mut self, mut rows: impl Iterator<Item = u32>, heartbeat: &mut dyn Heartbeat) -> bool {
         let Some(first) = rows.next().map(|row| self.root(row)) else { return false };
-        rows.any(|row| self.root(row) != first)
+        rows.enumerate().any(|(number, row)| {
+            beat_every(STRIDE, number, heartbeat);
+            self.root(row) != first
+        })
     }
 
     /// For each row, the root of its tree.
@@ -235,8 +243,8 @@ impl PairSink for Forest {
     }
 
     /// Rows of the same tree need no further comparison.
-    fn wants(&mut self, these: &[u32], those: &[u32]) -> bool {
-        self.are_apart(these.iter().chain(those).copied())
+    fn wants(&mut self, these: &[u32], those: &[u32], heartbeat: &mut dyn Heartbeat) -> bool {
+        self.are_apart(these.iter().chain(those).copied(), heartbeat)
     }
 }
 

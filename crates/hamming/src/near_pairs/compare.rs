@@ -227,7 +227,8 @@ for_processors! {
 for_processors! {
     /// Keeps the pairs whose whole codes are near and that no earlier segment has found. A pair that a
     /// crowd's segment does not find is dropped, since a later segment may report it. If codes have one word,
-    /// all hits of `compare` are near, and no segment finds other pairs.
+    /// the limit of each segment is the radius: all hits are near, and a crowd's segment finds every pair of
+    /// its buckets.
     pub(super) fn retain_near(
         tables: &JoinTables,
         radii: &CodeRadii,

@@ -87,6 +87,10 @@ const STRIDE: usize = 1 << 20;
 /// of the pairs have near words. Smaller ones are compared in less time than is needed to plan their join.
 const CROWD: f64 = (1 << 20) as f64;
 
+/// What it takes to copy a whole code and to see how it differs from others, in comparisons of words. Few rows
+/// are compared with many in less time than that.
+const COPY_COST: f64 = 32.0;
+
 /// How deep crowded buckets may be nested.
 const MAX_DEPTH: usize = 4;
 
@@ -104,7 +108,7 @@ pub trait PairSink {
 
     /// Whether a pair of a row of `these` and a row of `those` is needed. It is called only before a large
     /// number of comparisons.
-    fn wants(&mut self, _these: &[u32], _those: &[u32]) -> bool {
+    fn wants(&mut self, _these: &[u32], _those: &[u32], _heartbeat: &mut dyn Heartbeat) -> bool {
         true
     }
 
@@ -277,15 +281,20 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
         let is_one = tables.is_diagonal(flip);
         let size = JoinSize::of(rows.len(), (!is_one).then_some(others.len()), self.widest);
         let width = self.inputs[0].width();
-        if size.pairs * (1.0 + cost_of_check(width) / 4.0) < CROWD || self.crowds.len() == MAX_DEPTH {
+        let copied = rows.len() + if is_one { 0 } else { others.len() };
+        let least = CROWD + COPY_COST * copied as f64;
+        if size.pairs * (1.0 + cost_of_check(width) / 4.0) < least || self.crowds.len() == MAX_DEPTH {
             return Ok(false);
         }
         let [left, right] = [&tables.left.places[rows.clone()], &tables.right.places[others.clone()]];
         if !self.wants(left, right) {
             return Ok(true);
         }
-        let of_left = tables.left.codes(rows, self.inputs[0])?;
-        let of_right = if is_one { Cow::default() } else { tables.right.codes(others, self.inputs[1])? };
+        let of_left = tables.left.codes(rows, self.inputs[0], self.heartbeat)?;
+        let of_right = match is_one {
+            true => Cow::default(),
+            false => tables.right.codes(others, self.inputs[1], self.heartbeat)?,
+        };
         let placed =
             |codes, places| PlacedCodes { codes: CodeSlice::new(codes, width), places: Some(places) };
         let sides =
@@ -335,7 +344,7 @@ impl<'a, F: PairSink> PairJoin<'a, F> {
     /// Whether the sink needs pairs of these rows on the left and on the right.
     fn wants(&mut self, left: &[u32], right: &[u32]) -> bool {
         let [these, those] = if self.order == PairOrder::Right { [right, left] } else { [left, right] };
-        self.sink.wants(these, those)
+        self.sink.wants(these, those, self.heartbeat)
     }
 
     /// Executes a set of comparisons, and reports the pairs that no earlier segment has found.

@@ -19,14 +19,18 @@
 //! limit of a word with reach `r` is `r - 1 + farther`, where `farther` is the number of the word's segments,
 //! or the number of flips `f` of the parities, if that is less. So if the word does not find a pair,
 //!
-//! - all its segments are beyond their thresholds, and the codes differ in `r + n` bits of the word, or
-//! - the word is beyond its limit, and they differ in `r + farther` bits, which are as many, or `r + f`.
+//! - all its segments are beyond their thresholds, and the codes differ in `r + n` bits of the word, where
+//!   `n` counts its segments whose parities differ from the center, or
+//! - the word is beyond its limit, and they differ in `r + farther` bits. If the word has more than `f`
+//!   segments, these are `r + f`. Otherwise `farther` is the number of its segments, so that they are at
+//!   least `r + n`, as before.
 //!
 //! Let no word find a near pair. The radius allows for `f` bits more than the words reach. If the codes
 //! differ in `r + f` bits of a word, they differ in exactly `r` bits of each of the other words, which are
 //! within their limits. So no parity of the other words differs from the center; those of this word may
 //! differ **alone**, however many they are. Otherwise, `f` parities differ from it, or fewer. The segment of
-//! the parities finds both, and comes last. It needs no smaller limit than the radius leaves to its word.
+//! the parities finds both, and comes last. Its limit need not be larger than what the radius leaves to its
+//! word, since each of the others differs in at least its reach.
 //!
 //! If `f` is 0, or if rows that memory has no room for could not be divided
 //! ([`PairDivision`](super::PairDivision)), no word may differ alone, and `farther` is up to `f + 1`.

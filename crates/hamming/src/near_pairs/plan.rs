@@ -136,9 +136,10 @@ pub(super) struct BitSegment {
     pub(super) alone: Vec<u64>,
     /// How many bits of the whole word may differ.
     pub(super) limit: u32,
-    /// Bits that must be equal, since rows have been divided by them.
+    /// Bits in which two codes must differ exactly as the center does, since rows have been divided by them.
     pub(super) equal: u64,
-    /// Sets of bits. Two codes that are equal in one of these sets are found by an earlier segment.
+    /// Sets of bits. Two codes that differ in one of these sets as the center does are found by an earlier
+    /// pass.
     pub(super) differing: Vec<u64>,
 }
 

@@ -192,8 +192,8 @@ impl<F: PairSink> PairSink for Portion<'_, F> {
         Ok(push(&mut self.pairs, (a, b))?)
     }
 
-    fn wants(&mut self, these: &[u32], those: &[u32]) -> bool {
-        self.sink.wants(these, those)
+    fn wants(&mut self, these: &[u32], those: &[u32], heartbeat: &mut dyn Heartbeat) -> bool {
+        self.sink.wants(these, those, heartbeat)
     }
 
     fn retain(&mut self, pairs: &mut Vec<(u32, u32)>, heartbeat: &mut dyn Heartbeat) {

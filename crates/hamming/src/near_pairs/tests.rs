@@ -262,7 +262,7 @@ proptest! {
                     (0u32..).zip(codes).filter(|(_, code)| division.part(pass, code) == part).map(|(place, _)| place).collect()
                 };
                 let places = [of_part(&lefts), of_part(&rights)];
-                let gathered = [0, 1].map(|side| samples[side].gather(places[side].iter().copied(), places[side].len()).unwrap());
+                let gathered = [0, 1].map(|side| samples[side].gather(places[side].iter().copied(), places[side].len(), &mut || ()).unwrap());
                 let codes = [0, 1].map(|side: usize| CodeSlice::new(&gathered[side], width));
                 let mut add = |a: u32, b: u32| push(&mut pairs, places[0][a as usize], places[1][b as usize]);
                 let search = division.search(pass).unwrap();
@@ -292,7 +292,7 @@ pub(crate) fn pairs_of_division(division: &PairDivision, codes: CodeSlice<'_>) -
         for part in 0..division.parts(pass) {
             let is_in_part = |place: &u32| division.part(pass, codes.get(*place)) == part;
             let places: Vec<u32> = (0..codes.len() as u32).filter(is_in_part).collect();
-            let of_part = codes.gather(places.iter().copied(), places.len()).unwrap();
+            let of_part = codes.gather(places.iter().copied(), places.len(), &mut || ()).unwrap();
             let sides = JoinSides::among(CodeSlice::new(&of_part, codes.width()));
             let mut add = |a: u32, b: u32| push(&mut pairs, places[a as usize], places[b as usize]);
             division.search(pass).unwrap().all(sides, &mut || (), &mut add).unwrap();
@@ -380,7 +380,7 @@ impl PairSink for OneMatch {
         Ok(())
     }
 
-    fn wants(&mut self, these: &[u32], _those: &[u32]) -> bool {
+    fn wants(&mut self, these: &[u32], _those: &[u32], _heartbeat: &mut dyn Heartbeat) -> bool {
         these.iter().any(|&a| self.matches[a as usize].is_none())
     }
 
