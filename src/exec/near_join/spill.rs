@@ -1,7 +1,7 @@
 //! Writes both sides of a join to files, if memory has no room for the inner side or if the processes of a
 //! parallel plan share the join.
 
-use super::batch::JoinBatch;
+use super::batch::{JoinBatch, MOST_ROWS};
 use super::reader::{ReadLimit, RowReader};
 use super::shared::{ROWS, SUMMARY, Sharing};
 use crate::exec::rows::{RowFile, SideFiles, SideSummary};
@@ -79,7 +79,7 @@ impl Spill<'_> {
             if self.reader.ended[side] {
                 return Ok(summary);
             }
-            let limit = ReadLimit { rows: usize::MAX, bytes: memory::of_inner() };
+            let limit = ReadLimit { rows: MOST_ROWS, bytes: memory::of_inner() };
             self.reader.read(self.node, side, self.batch, limit)?;
         }
     }
