@@ -28,7 +28,8 @@
 //! been decided.
 //!
 //! Cost: each row is read and written a few times, unless a component with many keepers takes many blocks. Of
-//! such a component with `n` rows, of which memory has room for `m`, `n * n / 2m` rows are read.
+//! such a component with `n` rows, of which memory has room for `m`, `n * n / 2m` rows are read. Each
+//! division also clears four bytes for every row of the window, however few rows the part has.
 
 use super::components::divide;
 use super::decisions::Decisions;
@@ -198,6 +199,9 @@ impl<'a> LeaderSearch<'a> {
     /// Replaces a part by parts that have some of its components each.
     fn divide(&mut self, part: LeaderPart) -> Result<LeaderState, SqlError> {
         let rows = part.rows.count();
+        // A division needs the memory that these rows took.
+        self.block = self.form.open_rows(&part.rows.summary.lengths);
+        self.later = self.form.open_rows(&part.rows.summary.lengths);
         let mut progress = PartProgress {
             start: self.decided as f64 / self.count as f64,
             // The rows have to be decided afterwards.
