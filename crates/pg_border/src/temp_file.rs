@@ -9,7 +9,7 @@
 use super::error::{temporary_file, temporary_file_is_closed};
 use super::memory::small_context_in;
 use super::report::SqlError;
-use base::push;
+use base::{grow, push};
 use pgrx::pg_guard;
 use pgrx::pg_sys::{self, BufFile, FileSet, MemoryContext, ResourceOwner};
 use std::cell::{Cell, RefCell};
@@ -120,6 +120,8 @@ impl TempFile {
             // SAFETY: the function stays, because PostgreSQL never unloads a library.
             unsafe { pg_sys::RegisterResourceReleaseCallback(Some(forget_files), null_mut()) };
         }
+        // An open file that is not in the list would never be closed.
+        OPEN.with_borrow_mut(|files| grow(files, 1))?;
         // SAFETY: a transaction has this memory context, which lives longer than the resource owners of the
         // transaction. After an error PostgreSQL sets the current memory context itself.
         let (memory, owner, file) = unsafe {
