@@ -229,11 +229,9 @@ impl RowBuckets {
             let in_buckets = SortedRows { starts, values, places };
             rows.sort(word, bucket_of, count, in_buckets, heartbeat);
         }
-        // The last one has counted the rows of the last bucket.
-        starts.truncate(buckets + 1);
+        starts.truncate(buckets + 1); // The last one has counted the rows of the last bucket.
         debug_assert!(starts.is_sorted(), "buckets begin in their order");
-        let rows_of = |starts: &[u32]| starts[1] - starts[0];
-        self.largest = starts.windows(2).map(rows_of).max().unwrap_or(0) as usize;
+        self.largest = starts.windows(2).map(|starts| starts[1] - starts[0]).max().unwrap_or(0) as usize;
         Ok(())
     }
 }

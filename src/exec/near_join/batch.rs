@@ -123,8 +123,8 @@ const GROWTH: usize = 256;
 /// portion at a time. It takes only a few such batches, since the inner side is sorted for each.
 const PARTS_OF_PORTION: usize = 4;
 
-/// The most rows of a side that are read at a time. Rows without columns and codes take no memory that a limit
-/// could count, only a bit each that says whether the row is matched.
+/// The most rows of a side that are read at a time. Rows without columns and codes take no memory that a
+/// limit could count, only a bit each that says whether the row is matched.
 pub(super) const MOST_ROWS: usize = 1 << 26;
 
 /// How many outer rows a batch may have, if the outer side is not in files.

@@ -87,8 +87,8 @@ const STRIDE: usize = 1 << 20;
 /// of the pairs have near words. Smaller ones are compared in less time than is needed to plan their join.
 const CROWD: f64 = (1 << 20) as f64;
 
-/// What it takes to copy a whole code and to see how it differs from others, in comparisons of words. Few rows
-/// are compared with many in less time than that.
+/// What it takes to copy a whole code and to see how it differs from others, in comparisons of words. Few
+/// rows are compared with many in less time than that.
 const COPY_COST: f64 = 32.0;
 
 /// How deep crowded buckets may be nested.

@@ -19,8 +19,8 @@ pub(crate) fn likely_slot(first: IndexKey, end: Option<IndexKey>, keys: usize, k
 }
 
 impl Page {
-    /// The slot of the child that may contain the key, in an inner node. The key in the slot after it, if any,
-    /// is above the key, even if damage has put the keys out of order.
+    /// The slot of the child that may contain the key, in an inner node. The key in the slot after it, if
+    /// any, is above the key, even if damage has put the keys out of order.
     pub fn child_of(&self, key: IndexKey) -> usize {
         self.child_between(0, self.len(), key)
     }

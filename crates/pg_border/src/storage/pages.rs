@@ -145,8 +145,8 @@ impl<'a> Pages<'a> {
     /// Like [`pin`](Self::pin), but tries first the buffer in which the page was last.
     ///
     /// PostgreSQL does not notice such a visit: it does not count the page as used, and might replace it. So
-    /// [`pin`](Self::pin) is used while pages come from disk, and for one of [`recent::LOOK_UP_EVERY`] visits.
-    /// Nor does PostgreSQL count the visit as work of a vacuum.
+    /// [`pin`](Self::pin) is used while pages come from disk, and for one of [`recent::LOOK_UP_EVERY`]
+    /// visits. Nor does PostgreSQL count the visit as work of a vacuum.
     fn pin_again(&self, block: PageNumber) -> pg_sys::Buffer {
         let no_strategy = std::ptr::null_mut();
         if self.fork != MAIN || self.is_vacuum || !self.state.is_cached.get() {
