@@ -206,7 +206,10 @@ impl<'w, 's, S: Store> LeafPath<'w, 's, S> {
         }
         while let Some(above) = self.above.last() {
             let slot = match self.next_parent.take() {
-                Some(next) if next.key == key => next.slot,
+                Some(next) if next.key == key => {
+                    debug_assert_eq!(next.slot, above.page.child_of(key), "the page above is still the last");
+                    next.slot
+                }
                 _ => above.page.child_of(key),
             };
             let end = above.end_of_child(slot);

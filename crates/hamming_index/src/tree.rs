@@ -105,6 +105,15 @@ impl<'s, S: Store> Index<'s, S> {
         page
     }
 
+    /// Raises an error if a walk that began at `from` would continue at a key that is not behind it. Only
+    /// damage puts keys out of order, and the walk would never end.
+    pub(crate) fn check_ascends(&self, tree: Tree, from: IndexKey, next: IndexKey) {
+        if next <= from {
+            let root = self.layout.root(tree);
+            self.store.corrupted(root, "keys above the leaves of its tree are out of order");
+        }
+    }
+
     pub(crate) fn read_root(&self, tree: Tree) -> S::Shared<'s> {
         let root = self.layout.root(tree);
         self.checked(self.store.read(root), root, tree, None)

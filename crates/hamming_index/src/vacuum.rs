@@ -90,10 +90,8 @@ impl<S: Store> Index<'_, S> {
         let mut length = self.read_child(&node, first).len();
         for index in first + 1..node.len() {
             let key = node.key(index);
-            if key <= from {
-                let root = self.layout.root(tree);
-                self.store.corrupted(root, "keys above the leaves of its tree are out of order");
-            } else if index > first + LEAVES_AT_A_TIME {
+            self.check_ascends(tree, from, key);
+            if index > first + LEAVES_AT_A_TIME {
                 return Some(SmallNeighbours::NoneUntil(Some(node.key(index - 1))));
             }
             let child = self.read_child(&node, index);
@@ -181,7 +179,7 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
 
     /// Cleans some leaves under one parent, from the key on. Returns where the next leaf begins.
     fn some_leaves(&mut self, from: IndexKey) -> Option<IndexKey> {
-        let Index { store, layout } = *self.index;
+        let store = self.index.store;
         let (parent, end) = self.index.descend(self.tree, 1, from);
         if parent.level() == 0 {
             drop(parent);
@@ -207,9 +205,7 @@ impl<S: Store> VacuumWalk<'_, '_, S> {
         if next == parent.len() {
             return end;
         }
-        if parent.key(next) <= from {
-            store.corrupted(layout.root(self.tree), "keys above the leaves of its tree are out of order");
-        }
+        self.index.check_ascends(self.tree, from, parent.key(next));
         Some(parent.key(next))
     }
 

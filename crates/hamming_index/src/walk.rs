@@ -128,23 +128,13 @@ impl<'s, S: Store> Index<'s, S> {
             }
             drop(page);
             if !goes_on || leaves.is_empty() {
-                return self.after_leaf(part.tree, from, leaf.next);
+                let next = leaf.next.inspect(|&next| self.check_ascends(part.tree, from, next));
+                return next.map_or(Walk::Done, Walk::From);
             }
             if leaf.is_last_of_parent {
                 path.release_parent();
             }
         }
-    }
-
-    /// Where a walk continues that began at `from`, and would come to the key `next` after its last leaf. If
-    /// damage has put that key before the leaves that it has visited, the walk would never end.
-    fn after_leaf(&self, tree: Tree, from: IndexKey, next: Option<IndexKey>) -> Walk {
-        let Some(next) = next else { return Walk::Done };
-        if next <= from {
-            let root = self.layout.root(tree);
-            self.store.corrupted(root, "keys above the leaves of its tree are out of order");
-        }
-        Walk::From(next)
     }
 
     /// Passes the entries of some leaves of a part of a tree to `visit`, from the key on, with leaf and slot.
