@@ -167,7 +167,7 @@ impl RowsInFiles {
             place += 1;
             match is_first {
                 true => self.open.push(format, number, codes),
-                false => self.decisions.add(number, rows.number(rows.row(CodePlace(first)))),
+                false => self.decisions.add(number, rows.number_of_code(CodePlace(first))),
             }
         })?;
         self.open.summary.lengths = collect(rows.lengths(), rows.readers.len())?;

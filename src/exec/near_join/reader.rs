@@ -1,11 +1,11 @@
 //! Reads rows from both children of a join, and evaluates their codes.
 
-use super::batch::JoinBatch;
+use super::batch::{JoinBatch, MOST_ROWS};
 use crate::pg::code::CodeValue;
 use crate::pg::exec_node::{ExecutingNode, Integer, RowEvaluation};
 use crate::pg::interrupts::check_for_interrupts;
 use crate::pg::report::SqlError;
-use crate::plan::near_join::{BySide, Side};
+use crate::plan::near_join::{BySide, Side, memory};
 use base::{OutOfMemory, push};
 
 /// How much is read at a time.
@@ -13,6 +13,13 @@ use base::{OutOfMemory, push};
 pub(super) struct ReadLimit {
     pub(super) rows: usize,
     pub(super) bytes: usize,
+}
+
+impl ReadLimit {
+    /// For the inner side of a join, and for rows that are written to files.
+    pub(super) fn of_inner() -> Self {
+        Self { rows: MOST_ROWS, bytes: memory::of_inner() }
+    }
 }
 
 /// Reads rows.

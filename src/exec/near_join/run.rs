@@ -52,7 +52,7 @@
 //! one that ends the last task returns the unmatched rows. A process that attaches late, while others
 //! prepare, waits for them too; one that attaches later goes on to the tasks that are left.
 
-use super::batch::{BatchSize, JoinBatch, MOST_ROWS};
+use super::batch::{BatchSize, JoinBatch};
 use super::finder::PairFinder;
 use super::output::{JoinOutput, RowTest};
 use super::partitions::JoinPartitions;
@@ -210,8 +210,7 @@ impl NearJoin {
         self.radii = reader.radii(node.evaluation())?;
         reader.gives_codes = !self.radii.is_empty();
         if self.sharing.is_none() {
-            let limit = ReadLimit { rows: MOST_ROWS, bytes: memory::of_inner() };
-            reader.read(node, Side::Inner, batch, limit)?;
+            reader.read(node, Side::Inner, batch, ReadLimit::of_inner())?;
             if reader.ended[Side::Inner] {
                 return Ok(JoinState::NeedOuter);
             }

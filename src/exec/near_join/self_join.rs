@@ -101,15 +101,15 @@ impl PairSink for SelfPairs<'_> {
 
     fn found(&mut self, outer: u32, inner: u32) -> Result<(), OutOfMemory> {
         let [outer_side, inner_side] = self.sides;
-        let number = |side: &JoinSide, code: u32| side.number(side.row(CodePlace(code)));
-        self.found.add([number(outer_side, outer), number(inner_side, inner)]);
+        let outer = outer_side.number_of_code(CodePlace(outer));
+        self.found.add([outer, inner_side.number_of_code(CodePlace(inner))]);
         Ok(())
     }
 
     fn wants(&mut self, outer: &[u32], inner: &[u32], heartbeat: &mut dyn Heartbeat) -> bool {
         let sides = self.sides.into_iter().zip([outer, inner]);
         let rows =
-            sides.flat_map(|(side, rows)| rows.iter().map(|&code| side.number(side.row(CodePlace(code)))));
+            sides.flat_map(|(side, codes)| codes.iter().map(|&code| side.number_of_code(CodePlace(code))));
         self.found.forest.are_apart(rows.map(|row| row.0 as u32), heartbeat)
     }
 }

@@ -1,13 +1,13 @@
 //! Writes both sides of a join to files, if memory has no room for the inner side or if the processes of a
 //! parallel plan share the join.
 
-use super::batch::{JoinBatch, MOST_ROWS};
+use super::batch::JoinBatch;
 use super::reader::{ReadLimit, RowReader};
 use super::shared::{ROWS, SUMMARY, Sharing};
 use crate::exec::rows::{RowFile, SideFiles, SideSummary};
 use crate::pg::exec_node::ExecutingNode;
 use crate::pg::report::SqlError;
-use crate::plan::near_join::{BySide, JoinKind, Side, memory};
+use crate::plan::near_join::{BySide, JoinKind, Side};
 use base::push;
 
 /// The rows of both sides, in files.
@@ -79,8 +79,7 @@ impl Spill<'_> {
             if self.reader.ended[side] {
                 return Ok(summary);
             }
-            let limit = ReadLimit { rows: MOST_ROWS, bytes: memory::of_inner() };
-            self.reader.read(self.node, side, self.batch, limit)?;
+            self.reader.read(self.node, side, self.batch, ReadLimit::of_inner())?;
         }
     }
 }

@@ -66,6 +66,7 @@ impl JoinSide {
     /// Asserts what holds between rows, codes, and their places.
     #[inline]
     fn check_counts(&self) {
+        debug_assert!(u32::try_from(self.rows.len()).is_ok(), "the place of a row has 32 bits");
         debug_assert!(self.count <= self.rows.len(), "a code belongs to a row");
         debug_assert!(self.places.is_empty() || self.places.len() == self.count, "each code has a place");
         debug_assert!(
@@ -155,6 +156,12 @@ impl JoinSide {
     #[inline]
     pub(crate) fn row(&self, CodePlace(place): CodePlace) -> BatchRow {
         BatchRow(self.places.get(place as usize).copied().unwrap_or(place))
+    }
+
+    /// The number of a code's row.
+    #[inline]
+    pub(crate) fn number_of_code(&self, code: CodePlace) -> RecordNumber {
+        self.number(self.row(code))
     }
 
     #[inline]

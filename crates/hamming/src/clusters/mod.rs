@@ -53,7 +53,6 @@ pub fn keepers(
     linkage: Linkage,
     heartbeat: &mut dyn Heartbeat,
 ) -> Result<Vec<u32>, OutOfMemory> {
-    assert!(u32::try_from(codes.len()).is_ok(), "at most u32::MAX codes have places");
     let radii = radii.into();
     let mut keepers = first_equals(codes, heartbeat)?;
     let is_first = |place: &u32| keepers[*place as usize] == *place;
